@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * User-space interface of trn.ko: ioctls on /dev/accel/accel<N>.
+ *
+ * DOC: rules
+ *
+ * - Structures have the same layout for 32-bit and 64-bit callers; pointers
+ *   are __u64.  All fields are host-endian.
+ * - Fields named pad or reserved, and flag bits not defined here, must be
+ *   zero; -EINVAL if not.  Later versions give them meaning with 0 = as before.
+ *   A structure may grow at its end.
+ * - Arrays are a struct drm_trn_array: elements of @stride bytes.  Bytes of an
+ *   element that the kernel does not know must be zero (-E2BIG if not), bytes
+ *   that the caller does not know read as zero.
+ * - Handles, context ids and queue ids belong to the open file; an id
+ *   that is not there is -ENOENT.
+ * - Offsets plus sizes that wrap or pass the end of an object: -EINVAL.
+ * - Once the chip is gone or was reset every call returns -ENODEV.
+ * - All waits are killable (-EINTR; restart with unchanged arguments) and bounded.
+ * - Every call may be made from any thread.
+ */
+#ifndef _UAPI_DRM_TRN_ACCEL_H
+#define _UAPI_DRM_TRN_ACCEL_H
+
+#include "drm.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* Order is ABI; add at the end. */
+#define DRM_TRN_QUERY			0x00
+#define DRM_TRN_CONTEXT_CREATE		0x01
+#define DRM_TRN_CONTEXT_DESTROY		0x02
+#define DRM_TRN_BO_CREATE		0x03
+#define DRM_TRN_BO_MMAP_OFFSET		0x04
+#define DRM_TRN_VM_BIND			0x05
+#define DRM_TRN_QUEUE_CREATE		0x06
+#define DRM_TRN_QUEUE_DESTROY		0x07
+#define DRM_TRN_SUBMIT			0x08
+#define DRM_TRN_WAIT			0x09
+
+/**
+ * struct drm_trn_array - an array in user memory
+ * @stride: bytes from one element to the next; at least the size the element
+ *	had in the first version of this header
+ * @count: number of elements; each call states its limit (-E2BIG)
+ * @pointer: user address of the first element; ignored when @count is 0
+ */
+struct drm_trn_array {
+	__u32 stride;
+	__u32 count;
+	__u64 pointer;
+};
+
+/**
+ * struct drm_trn_query - DRM_IOCTL_TRN_QUERY: read a description
+ * @query: DRM_TRN_QUERY_*; unknown ones are -EINVAL
+ * @size: in: bytes at @pointer; out: bytes of the kernel's structure.  The
+ *	smaller of both is copied, what the kernel lacks is zeroed.  With
+ *	@pointer 0 only @size is written.
+ * @pointer: user address of the structure
+ */
+struct drm_trn_query {
+	__u32 query;
+	__u32 size;
+	__u64 pointer;
+};
+
+/** DRM_TRN_QUERY_DEVICE: struct drm_trn_query_device */
+#define DRM_TRN_QUERY_DEVICE		0
+/** DRM_TRN_QUERY_MEMORY: struct drm_trn_query_memory */
+#define DRM_TRN_QUERY_MEMORY		1
+
+/**
+ * struct drm_trn_query_device - what the chip is; constant while it is bound
+ * @uuid: the chip's own, RFC 9562, network byte order
+ * @generation: name, zero-terminated
+ * @serial: serial number, zero-terminated
+ * @firmware: firmware version, zero-terminated
+ * @architecture_version: device architecture, major << 16 | minor
+ * @cores: NeuronCores
+ * @hbm_stacks: number of HBM stacks
+ * @hbm_stack_size: bytes of one stack
+ * @dma_engines: number of DMA engines
+ * @coll_cores: collective cores
+ * @dtypes: data types, bit n as TRN_DTYPE_n in hw/trn_regs.h
+ * @links: fabric links
+ * @sbuf_size: bytes of SBUF of one core
+ * @psum_size: bytes of PSUM of one core
+ * @semaphores: semaphores of one core
+ * @va_bits: address bits of a context; addresses are 0 … 2^va_bits - 1
+ * @ring_max: most packets in a queue's ring
+ * @page_size: granularity of VM_BIND in bytes, the larger of host and device pages
+ */
+struct drm_trn_query_device {
+	__u8 uuid[16];
+	__u8 generation[24];
+	__u8 serial[40];
+	__u8 firmware[40];
+	__u32 architecture_version;
+	__u32 cores;
+	__u64 hbm_stack_size;
+	__u32 hbm_stacks;
+	__u32 dma_engines;
+	__u32 coll_cores;
+	__u32 dtypes;
+	__u32 links;
+	__u32 sbuf_size;
+	__u32 psum_size;
+	__u32 semaphores;
+	__u32 va_bits;
+	__u32 ring_max;
+	__u64 page_size;
+};
+
+/** TRN_HBM_STACKS_MAX: stacks that struct drm_trn_query_memory has room for */
+#define DRM_TRN_HBM_STACKS_MAX		16
+
+/**
+ * struct drm_trn_hbm_stack - use of one HBM stack, all in bytes
+ * @total: size that can be allocated when empty
+ * @free: not allocated
+ * @largest: largest object that could be allocated in one piece
+ */
+struct drm_trn_hbm_stack {
+	__u64 total;
+	__u64 free;
+	__u64 largest;
+};
+
+/**
+ * struct drm_trn_query_memory - use of HBM at this moment
+ * @stacks: valid entries of @stack
+ * @pad: MBZ
+ * @stack: one entry for each stack
+ */
+struct drm_trn_query_memory {
+	__u32 stacks;
+	__u32 pad;
+	struct drm_trn_hbm_stack stack[DRM_TRN_HBM_STACKS_MAX];
+};
+
+/**
+ * struct drm_trn_context_create - DRM_IOCTL_TRN_CONTEXT_CREATE: new context with
+ * an empty address space
+ * @flags: MBZ
+ * @context: out: id, never 0
+ *
+ * -ENOSPC: the chip's address spaces are used up.
+ */
+struct drm_trn_context_create {
+	__u32 flags;
+	__u32 context;
+};
+
+/**
+ * struct drm_trn_context_destroy - DRM_IOCTL_TRN_CONTEXT_DESTROY: destroy a
+ * context with its queues and mappings
+ * @context: id
+ * @pad: MBZ
+ */
+struct drm_trn_context_destroy {
+	__u32 context;
+	__u32 pad;
+};
+
+/** DRM_TRN_BO_HBM: object in device memory */
+#define DRM_TRN_BO_HBM			0
+/** DRM_TRN_BO_HOST: object in host memory; can be mapped by the CPU */
+#define DRM_TRN_BO_HOST			1
+/** DRM_TRN_STACK_ANY: any HBM stack */
+#define DRM_TRN_STACK_ANY		0xffffffffU
+
+/**
+ * struct drm_trn_bo_create - DRM_IOCTL_TRN_BO_CREATE: allocate an object
+ * @size: bytes, not 0; rounded up to the page size.  out: the rounded size
+ * @placement: DRM_TRN_BO_HBM or DRM_TRN_BO_HOST
+ * @stack: HBM: stack index or DRM_TRN_STACK_ANY.  Host: 0
+ * @flags: MBZ
+ * @handle: out: GEM handle, freed by DRM_IOCTL_GEM_CLOSE
+ *
+ * -ENOSPC: not enough HBM in the stack(s) asked for (see
+ * DRM_TRN_QUERY_MEMORY); -ENOMEM: host memory.
+ */
+struct drm_trn_bo_create {
+	__u64 size;
+	__u32 placement;
+	__u32 stack;
+	__u32 flags;
+	__u32 handle;
+};
+
+/**
+ * struct drm_trn_bo_mmap_offset - DRM_IOCTL_TRN_BO_MMAP_OFFSET: how to mmap
+ * @handle: GEM handle of a host object; -EOPNOTSUPP for an HBM object
+ * @pad: MBZ
+ * @offset: out: offset for mmap() on this file (MAP_SHARED)
+ */
+struct drm_trn_bo_mmap_offset {
+	__u32 handle;
+	__u32 pad;
+	__u64 offset;
+};
+
+/** DRM_TRN_BIND_MAP: map an object */
+#define DRM_TRN_BIND_MAP		0
+/** DRM_TRN_BIND_UNMAP: take away exactly the mapping that @va and @size name */
+#define DRM_TRN_BIND_UNMAP		1
+/** DRM_TRN_BIND_READONLY: the device may not write through this mapping (MAP) */
+#define DRM_TRN_BIND_READONLY		(1U << 0)
+
+/**
+ * struct drm_trn_bind_op - element of drm_trn_vm_bind.ops
+ * @op: DRM_TRN_BIND_MAP or DRM_TRN_BIND_UNMAP
+ * @flags: DRM_TRN_BIND_READONLY or 0
+ * @handle: MAP: GEM handle; UNMAP: 0
+ * @pad: MBZ
+ * @va: device virtual address
+ * @size: bytes, not 0
+ * @offset: MAP: first byte within the object; UNMAP: 0
+ *
+ * @va, @size and @offset are multiples of drm_trn_query_device.page_size.
+ * MAP over an existing mapping is -EEXIST, UNMAP of what is not one whole
+ * mapping -ENOENT.
+ */
+struct drm_trn_bind_op {
+	__u32 op;
+	__u32 flags;
+	__u32 handle;
+	__u32 pad;
+	__u64 va;
+	__u64 size;
+	__u64 offset;
+};
+
+/** DRM_TRN_BIND_OPS_MAX: most operations in one VM_BIND */
+#define DRM_TRN_BIND_OPS_MAX		1024
+
+/**
+ * struct drm_trn_vm_bind - DRM_IOCTL_TRN_VM_BIND: change an address space
+ * @context: context id
+ * @done: out: operations that took effect: all on success, else those before
+ *	the one that failed
+ * @ops: array of struct drm_trn_bind_op, executed in order
+ *
+ * When the call returns the new mappings can be used, and accesses through
+ * removed ones have ended.
+ */
+struct drm_trn_vm_bind {
+	__u32 context;
+	__u32 done;
+	struct drm_trn_array ops;
+};
+
+/** DRM_TRN_QUEUE_KERNEL: the kernel writes the ring (DRM_IOCTL_TRN_SUBMIT) */
+#define DRM_TRN_QUEUE_KERNEL		0
+/** DRM_TRN_QUEUE_USER: ring, control page and doorbell are the process's own */
+#define DRM_TRN_QUEUE_USER		1
+
+/**
+ * struct drm_trn_queue_create - DRM_IOCTL_TRN_QUEUE_CREATE
+ * @context: context whose address space the packets' operands are in
+ * @type: TRN_QUEUE_TYPE_DMA (hw/trn_queue.h)
+ * @mode: DRM_TRN_QUEUE_KERNEL or DRM_TRN_QUEUE_USER
+ * @ring_entries: packets in the ring, power of two, 4 … ring_max
+ * @ring_va: user queue: where the ring is in the context's address
+ *	space, page aligned; bound before the first doorbell.  Kernel queue: 0
+ * @flags: MBZ
+ * @queue: out: id, never 0
+ * @control_offset: out, user queue: mmap offset of the control page
+ *	(struct trn_control, one host page, MAP_SHARED)
+ * @doorbell_offset: out, user queue: mmap offset of the doorbell page (one
+ *	host page, MAP_SHARED, write a __u32 at TRN_DOORBELL_KICK)
+ *
+ * Mappings of both pages stay valid for ever and become dummies when the queue or
+ * the chip goes.  They are not inherited by fork().
+ * -ENOSPC: the chip's queues are used up.
+ */
+struct drm_trn_queue_create {
+	__u32 context;
+	__u32 type;
+	__u32 mode;
+	__u32 ring_entries;
+	__u64 ring_va;
+	__u32 flags;
+	__u32 queue;
+	__u64 control_offset;
+	__u64 doorbell_offset;
+};
+
+/**
+ * struct drm_trn_queue_destroy - DRM_IOCTL_TRN_QUEUE_DESTROY: jobs that have
+ * not finished end with -ECANCELED
+ * @queue: id
+ * @pad: MBZ
+ */
+struct drm_trn_queue_destroy {
+	__u32 queue;
+	__u32 pad;
+};
+
+/** DRM_TRN_SYNC_SIGNAL: replace the syncobj's fence by the job's */
+#define DRM_TRN_SYNC_SIGNAL		(1U << 0)
+
+/**
+ * struct drm_trn_sync - element of drm_trn_submit.syncs
+ * @handle: syncobj handle
+ * @flags: DRM_TRN_SYNC_SIGNAL
+ * @point: timeline point, or 0 for a binary syncobj
+ */
+struct drm_trn_sync {
+	__u32 handle;
+	__u32 flags;
+	__u64 point;
+};
+
+/** DRM_TRN_SUBMIT_PACKETS_MAX: most packets in a job; also less than the ring's size */
+#define DRM_TRN_SUBMIT_PACKETS_MAX	1024
+/** DRM_TRN_SUBMIT_SYNCS_MAX: most syncobjs of a job */
+#define DRM_TRN_SUBMIT_SYNCS_MAX	64
+
+/**
+ * struct drm_trn_submit - DRM_IOCTL_TRN_SUBMIT: run a job on a kernel queue
+ * @queue: queue id; -EINVAL for a user queue
+ * @flags: MBZ
+ * @packets: array of struct trn_packet (hw/trn_queue.h): NOP, COPY, FILL only.
+ *	@packets.stride is 64
+ * @syncs: array of struct drm_trn_sync, signalled when the job ends.  The
+ *	fence's error is 0, -EFAULT for a bad address, -EIO for another failure, -ENODEV
+ *	when the chip is gone, -ECANCELED when the queue is destroyed before
+ *
+ * The call sleeps while the ring is full.  -EIO: the queue has stopped.
+ */
+struct drm_trn_submit {
+	__u32 queue;
+	__u32 flags;
+	struct drm_trn_array packets;
+	struct drm_trn_array syncs;
+};
+
+/**
+ * struct drm_trn_wait - DRM_IOCTL_TRN_WAIT: sleep until a fence is reached
+ * @queue: id of the user queue that writes the fence
+ * @flags: MBZ
+ * @va: address of the 8-byte fence in the queue's context, 8-byte aligned, in a
+ *	host object
+ * @value: returns 0 when the fence is >= this (unsigned, not 0)
+ * @deadline_ns: CLOCK_MONOTONIC, absolute; one in the past polls once
+ *
+ * -ETIME: deadline passed.  -EIO: the queue has stopped.  -ECANCELED: it was
+ * destroyed.
+ */
+struct drm_trn_wait {
+	__u32 queue;
+	__u32 flags;
+	__u64 va;
+	__u64 value;
+	__s64 deadline_ns;
+};
+
+#define DRM_IOCTL_TRN_QUERY \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_TRN_QUERY, struct drm_trn_query)
+#define DRM_IOCTL_TRN_CONTEXT_CREATE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_TRN_CONTEXT_CREATE, struct drm_trn_context_create)
+#define DRM_IOCTL_TRN_CONTEXT_DESTROY \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_TRN_CONTEXT_DESTROY, struct drm_trn_context_destroy)
+#define DRM_IOCTL_TRN_BO_CREATE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_TRN_BO_CREATE, struct drm_trn_bo_create)
+#define DRM_IOCTL_TRN_BO_MMAP_OFFSET \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_TRN_BO_MMAP_OFFSET, struct drm_trn_bo_mmap_offset)
+#define DRM_IOCTL_TRN_VM_BIND \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_TRN_VM_BIND, struct drm_trn_vm_bind)
+#define DRM_IOCTL_TRN_QUEUE_CREATE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_TRN_QUEUE_CREATE, struct drm_trn_queue_create)
+#define DRM_IOCTL_TRN_QUEUE_DESTROY \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_TRN_QUEUE_DESTROY, struct drm_trn_queue_destroy)
+#define DRM_IOCTL_TRN_SUBMIT \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_TRN_SUBMIT, struct drm_trn_submit)
+#define DRM_IOCTL_TRN_WAIT \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_TRN_WAIT, struct drm_trn_wait)
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* _UAPI_DRM_TRN_ACCEL_H */
