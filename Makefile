@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+#
+# trn: everything is built from here; `make help` lists what there is.
+# One non-recursive make: each directory says what it has in its build.mk.
+
+O ?= build
+CC ?= cc
+V ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra
+SAN ?=
+BUILD_CFLAGS = -std=c11 -D_GNU_SOURCE -fPIC -pthread -MMD -MP $(WARNINGS) \
+	-Iinclude -Iinclude/uapi -I. $(pkg_cflags) $(CFLAGS) \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+BUILD_LDFLAGS = -pthread $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
+
+# One list for all sources: the packages' include paths do not clash.
+packages := libdrm libnl-3.0 libnl-genl-3.0 jansson check
+pkg_cflags = $(eval pkg_cflags := $(shell pkg-config --cflags $(packages)))$(pkg_cflags)
+
+programs :=
+unit_tests :=
+guest_programs :=
+
+objects = $(patsubst %.c,$(O)/obj/%.o,$(1))
+
+# $(call link,FILE,SOURCES,PACKAGES,LIBS)
+define link
+$(1): $(call objects,$(2)) $(filter %.a,$(4))
+	@mkdir -p $$(@D)
+	@echo "  LD      $$@"
+	$$(Q)$$(CC) $$(BUILD_LDFLAGS) -o $$@ $(call objects,$(2)) $(4) \
+		$(if $(strip $(3)),$$$$(pkg-config --libs $(3)))
+all_objects += $(call objects,$(2))
+endef
+
+# $(eval $(call program,NAME,SOURCES,PACKAGES,LIBS)) and likewise
+define program
+$(call link,$(O)/bin/$(1),$(2),$(3),$(4))
+programs += $(O)/bin/$(1)
+endef
+
+define unit_test
+$(call link,$(O)/tests/unit/$(1),$(2),check $(3),$(4))
+unit_tests += $(O)/tests/unit/$(1)
+endef
+
+define guest_program
+$(call link,$(O)/tests/vm/$(1),$(2),$(3),$(4))
+guest_programs += $(O)/tests/vm/$(1)
+endef
+
+.PHONY: all help
+all:
+
+# A directory that others take sources or libraries from comes before them.
+-include lib/build.mk
+-include tools/vdev/model/build.mk
+-include tools/vdev/build.mk
+-include tools/vm/build.mk
+-include tools/trn-smi/build.mk
+-include tools/trn-bench/build.mk
+-include kernel/build.mk
+-include tests/kunit/build.mk
+-include $(wildcard tests/unit/*/build.mk)
+-include tests/vm/build.mk
+
+all: $(libraries) $(programs)	## library and tools for this machine
+
+$(O)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	$(Q)$(CC) $(BUILD_CFLAGS) $(CFLAGS_$<) -c -o $@ $<
+
+-include $(patsubst %.o,%.d,$(sort $(all_objects)))
+
+.PHONY: check-unit check-unit-all guest-programs clean
+guest-programs: $(guest_programs)
+
+check-unit: $(unit_tests) all	## unit tests, on this machine
+	$(Q)tests/unit/run $(unit_tests)
+
+check-unit-all: check-unit	## unit tests, also under the sanitizers
+	$(Q)$(MAKE) --no-print-directory O=$(O)/asan SAN=address,undefined check-unit
+	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan SAN=thread check-unit
+
+clean:	## remove what was built
+	rm -rf $(O)
+
+# What runs in guests is built in the world (tools/vm/world): the same compiler
+# and libraries on every host.  These targets start from a bare machine.
+WORLD := tools/vm/world
+TRN_VM := tools/vm/trn-vm
+JOBS := -j$(shell nproc)
+world_make = $(WORLD) run -- make --no-print-directory $(JOBS) O=build/world CC=gcc
+LANES := stable backports debug
+
+.PHONY: world guest demo check check-native check-guest check-lint bench
+world:	## sysroot and debug kernel, in the cache
+	$(Q)$(WORLD) setup
+
+guest:	## all that a guest needs, built in the world
+	$(Q)$(WORLD) sysroot
+	$(Q)$(world_make) all guest-programs modules-stable modules-backports
+
+demo: guest	## boot two virtual chips, list them, move bytes through them
+	$(Q)$(TRN_VM) run --chips 2 $(DEMO_ARGS) -- sh -c 'trn-smi list && trn-bench copy'
+
+check: check-native check-lint check-guest	## everything CI runs
+
+check-native:	## unit tests and sanitizers, in the world
+	$(Q)$(WORLD) sysroot
+	$(Q)$(world_make) check-unit-all
+
+check-lint:	## compiler warnings as errors, sparse, checkpatch, ABI layout
+	$(Q)$(WORLD) sysroot
+	$(Q)$(world_make) WARNINGS="-Wall -Wextra -Werror" O=build/world/werror all guest-programs
+	$(Q)$(world_make) WARNINGS="-Wall -Wextra -Werror" O=build/world/clang CC=clang all guest-programs
+	$(Q)$(world_make) modules-lint
+
+check-guest: world guest	## tests in guests on all kernels
+	$(Q)$(world_make) modules-debug
+	$(Q)tests/vm/run-lanes $(LANES)
+
+bench: guest	## benchmarks
+	$(Q)$(TRN_VM) run --chips 1 -- trn-bench copy --size 64M --repeat 5
+
+help:	## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | sort -u | expand -t 20
+	@echo "Variables: O=DIR output (build), V=1 show commands, DEMO_ARGS=… for trn-vm,"
+	@echo "TRN_CACHE=DIR world's cache, TRN_LONG=1 long counts in tests."
