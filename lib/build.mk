@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# libtrn: programs of this tree link the static one, LIBTRN, with package libdrm.
+
+LIBTRN := $(O)/lib/libtrn.a
+libtrn_shared := $(O)/lib/libtrn.so.0
+libtrn_sources := $(addprefix lib/,buffer.c context.c device.c enumerate.c error.c packet.c \
+	process.c queue.c queue_kernel.c queue_user.c ring.c transfer.c va.c)
+libtrn_objects := $(call objects,$(libtrn_sources))
+PREFIX ?= /usr/local
+
+$(LIBTRN): $(libtrn_objects)
+	@mkdir -p $(@D)
+	@echo "  AR      $@"
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(libtrn_shared): $(libtrn_objects) lib/libtrn.map
+	@mkdir -p $(@D)
+	@echo "  LD      $@"
+	$(Q)$(CC) $(BUILD_LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script=lib/libtrn.map \
+		$(if $(SAN),,-Wl,-z,defs) -o $@ $(libtrn_objects) $$(pkg-config --libs libdrm)
+
+$(O)/lib/libtrn.so: $(libtrn_shared)
+	$(Q)ln -sf $(<F) $@
+
+$(O)/lib/pkgconfig/libtrn.pc: lib/libtrn.pc.in
+	@mkdir -p $(@D)
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|' $< > $@
+
+all_objects += $(libtrn_objects)
+libraries += $(LIBTRN) $(libtrn_shared) $(O)/lib/libtrn.so $(O)/lib/pkgconfig/libtrn.pc

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "ring.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <hw/trn_queue.h>
+
+uint32_t trn_ring_submit(struct trn_ring *ring, uint32_t tail, uint64_t sequence)
+{
+	struct trn_control *control = ring->control;
+
+	ring->packets[tail & (ring->entries - 1)] = (struct trn_packet){
+		.opcode = TRN_PACKET_FENCE_WRITE,
+		.fence = {
+			.address = htole64(ring->fence_address),
+			.value = htole64(sequence),
+		},
+	};
+	tail++;
+
+	/*
+	 * Both sequentially consistent, hence a full barrier between them: either we see
+	 * need_kick, or the device, which sets need_kick before it looks at tail a last time, sees
+	 * this tail.  The store also releases the packets.
+	 */
+	__atomic_store_n(&control->tail, htole32(tail), __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&control->need_kick, __ATOMIC_SEQ_CST))
+		__atomic_store_n(ring->doorbell, 1, __ATOMIC_RELAXED);
+	return tail;
+}
+
+uint32_t trn_ring_limit(const struct trn_ring *ring)
+{
+	/* The device has read every packet before head before it stored head. */
+	uint32_t head = le32toh(__atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE));
+
+	return head + ring->entries - 1;
+}
+
+uint64_t trn_ring_completed(const struct trn_ring *ring)
+{
+	return le64toh(__atomic_load_n(ring->fence, __ATOMIC_ACQUIRE));
+}
+
+int trn_ring_state(const struct trn_ring *ring)
+{
+	const struct trn_control *control = ring->control;
+	uint32_t status = le32toh(__atomic_load_n(&control->status, __ATOMIC_RELAXED));
+	uint32_t generation = le32toh(__atomic_load_n(&control->generation, __ATOMIC_RELAXED));
+
+	switch (status) {
+	case TRN_CONTROL_RUNNING:
+		/* Another generation: a page that took the place of the queue's. */
+		return generation == ring->generation ? 0 : -ENODEV;
+	case TRN_CONTROL_STOPPED:
+		return -EIO;
+	case TRN_CONTROL_DESTROYED:
+		return -ECANCELED;
+	default:
+		return -ENODEV;
+	}
+}
