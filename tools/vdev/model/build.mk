@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+vdev_model_sources := $(addprefix tools/vdev/model/, \
+	admin.c \
+	chip.c \
+	dma.c \
+	events.c \
+	generations.c \
+	hbm.c \
+	queue.c \
+	registers.c \
+	span.c \
+	translate.c)

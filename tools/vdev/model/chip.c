@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+#include "chip.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hw/trn_regs.h>
+
+#include "clock.h"
+#include "state.h"
+
+/*
+ * How long an idle queue is polled before it sleeps.  A submit in this time costs
+ * software no doorbell, which traps in a virtual machine and takes tens of
+ * microseconds there; much longer would burn the host's processor for nothing.
+ */
+#define POLL_NS	    100000
+
+#define STACK_ALIGN (2ULL << 20)
+
+static bool config_valid(const struct trn_chip_config *config)
+{
+	uint64_t aperture = config->aperture;
+
+	if (!config->generation || config->hbm_size == 0 ||
+	    config->hbm_size % (config->generation->hbm_stacks * STACK_ALIGN))
+		return false;
+	/* A power of two, less than twice HBM: at most HBM rounded up. */
+	return aperture >= TRN_PAGE_SIZE && !(aperture & (aperture - 1)) &&
+	       aperture / 2 < config->hbm_size;
+}
+
+static void changed_init(pthread_cond_t *changed)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+struct trn_chip *trn_chip_create(const struct trn_chip_config *config,
+				 const struct trn_host_ops *ops, void *host)
+{
+	struct trn_chip *chip;
+	int err;
+
+	if (!config_valid(config)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	chip = calloc(1, sizeof(*chip));
+	if (!chip)
+		return NULL;
+	err = trn_hbm_init(&chip->hbm, config->hbm_size, config->aperture);
+	if (err) {
+		free(chip);
+		errno = -err;
+		return NULL;
+	}
+	chip->config = *config;
+	chip->ops = ops;
+	chip->host = host;
+	chip->poll_ns = POLL_NS;
+	chip->epoch = trn_monotonic_ns();
+	pthread_mutex_init(&chip->lock, NULL);
+	changed_init(&chip->changed);
+	return chip;
+}
+
+/* Forgets all that ENABLE = 0 forgets.  The caller owns the state. */
+static void forget(struct trn_chip *chip)
+{
+	for (unsigned int i = 0; i < TRN_QUEUES; i++) {
+		free(chip->queue[i]);
+		chip->queue[i] = NULL;
+	}
+	memset(chip->context, 0, sizeof(chip->context));
+	trn_tlb_clear(&chip->tlb);
+	chip->power = TRN_POWER_OFF;
+}
+
+void trn_chip_destroy(struct trn_chip *chip)
+{
+	trn_chip_stop(chip);
+	forget(chip);
+	pthread_cond_destroy(&chip->changed);
+	pthread_mutex_destroy(&chip->lock);
+	trn_hbm_destroy(&chip->hbm);
+	free(chip);
+}
+
+int trn_chip_hbm_fd(const struct trn_chip *chip)
+{
+	return chip->hbm.fd;
+}
+
+void trn_chip_reset(struct trn_chip *chip)
+{
+	pthread_mutex_lock(&chip->lock);
+	while (chip->resetting)
+		pthread_cond_wait(&chip->changed, &chip->lock);
+	/* No step begins from now on; the one in progress ends soon. */
+	chip->resetting = true;
+	while (chip->stepping)
+		pthread_cond_wait(&chip->changed, &chip->lock);
+	pthread_mutex_unlock(&chip->lock);
+
+	forget(chip);
+	trn_hbm_discard(&chip->hbm);
+
+	pthread_mutex_lock(&chip->lock);
+	memset(&chip->registers, 0, sizeof(chip->registers));
+	chip->epoch = trn_monotonic_ns();
+	chip->resetting = false;
+	pthread_cond_broadcast(&chip->changed);
+	pthread_mutex_unlock(&chip->lock);
+}
+
+static void set_status(struct trn_chip *chip, uint32_t status)
+{
+	pthread_mutex_lock(&chip->lock);
+	chip->registers.status = status;
+	pthread_mutex_unlock(&chip->lock);
+}
+
+void trn_chip_fatal(struct trn_chip *chip, uint8_t reason)
+{
+	chip->power = TRN_POWER_FATAL;
+	set_status(chip, TRN_STATUS_FATAL | (uint32_t)reason << TRN_STATUS_REASON_SHIFT);
+	chip->ops->interrupt(chip->host, 0);
+}
+
+static bool admin_config_valid(const struct trn_registers *registers)
+{
+	uint32_t size = registers->size;
+
+	return size >= TRN_ADMIN_SIZE_MIN && size <= TRN_ADMIN_SIZE_MAX && !(size & (size - 1)) &&
+	       registers->sq_base % TRN_PAGE_SIZE == 0 && registers->cq_base % TRN_PAGE_SIZE == 0;
+}
+
+static void enable(struct trn_chip *chip, const struct trn_registers *registers)
+{
+	if (chip->config.defects & TRN_DEFECT_NEVER_READY)
+		return;
+	if (!admin_config_valid(registers)) {
+		trn_chip_fatal(chip, TRN_FATAL_ADMIN_CONFIG);
+		return;
+	}
+	chip->admin = (struct trn_admin){
+		.sq_base = registers->sq_base,
+		.cq_base = registers->cq_base,
+		.size = registers->size,
+		.phase = TRN_ADMIN_PHASE,
+	};
+	trn_events_reset(&chip->events);
+	chip->power = TRN_POWER_READY;
+	set_status(chip, TRN_STATUS_READY);
+}
+
+static void disable(struct trn_chip *chip)
+{
+	forget(chip);
+	set_status(chip, 0);
+}
+
+static void deliver_kicks(struct trn_chip *chip, const uint64_t *kicked)
+{
+	for (unsigned int word = 0; word < TRN_QUEUES / 64; word++) {
+		for (uint64_t bits = kicked[word]; bits; bits &= bits - 1) {
+			struct trn_queue *queue =
+				chip->queue[word * 64 + (unsigned int)__builtin_ctzll(bits)];
+
+			if (queue)
+				trn_queue_kick(chip, queue);
+		}
+	}
+}
+
+/* The next queue with work, round robin, or NULL. */
+static struct trn_queue *pick_queue(struct trn_chip *chip)
+{
+	for (unsigned int i = 0; i < TRN_QUEUES; i++) {
+		unsigned int id = (chip->next_queue + i) % TRN_QUEUES;
+		struct trn_queue *queue = chip->queue[id];
+
+		if (queue && trn_queue_runnable(queue, chip->now)) {
+			chip->next_queue = id + 1;
+			return queue;
+		}
+	}
+	return NULL;
+}
+
+/* Time until a parked queue must look at its fence. */
+static uint64_t until_next_look(const struct trn_chip *chip)
+{
+	uint64_t wait = UINT64_MAX;
+
+	for (unsigned int i = 0; i < TRN_QUEUES; i++) {
+		const struct trn_queue *queue = chip->queue[i];
+
+		if (queue && queue->state == TRN_QUEUE_RUNNING &&
+		    queue->phase == TRN_PHASE_PARKED && queue->look_at - chip->now < wait)
+			wait = queue->look_at - chip->now;
+	}
+	return wait;
+}
+
+/* One admin command and one unit of one queue take turns.  Returns as trn_chip_step(). */
+static uint64_t work(struct trn_chip *chip)
+{
+	struct trn_queue *queue = NULL;
+
+	if (chip->admin_was_last || !trn_admin_runnable(&chip->admin))
+		queue = pick_queue(chip);
+	chip->admin_was_last = !queue;
+	if (queue)
+		trn_queue_step(chip, queue);
+	else if (trn_admin_runnable(&chip->admin))
+		trn_admin_step(chip);
+	else
+		return until_next_look(chip);
+	return 0;
+}
+
+static uint64_t step(struct trn_chip *chip, const struct trn_registers *registers)
+{
+	if (registers->stop && chip->power != TRN_POWER_OFF) {
+		disable(chip);
+		return 0;
+	}
+	if (chip->power == TRN_POWER_OFF && (registers->ctrl & TRN_CTRL_ENABLE))
+		enable(chip, registers);
+	if (chip->power != TRN_POWER_READY)
+		return UINT64_MAX;
+	if (registers->bad_index) {
+		trn_chip_fatal(chip, TRN_FATAL_ADMIN_DOORBELL);
+		return UINT64_MAX;
+	}
+	chip->admin.sq_tail = registers->sq_tail;
+	chip->admin.cq_head = registers->cq_head;
+	deliver_kicks(chip, registers->kicked);
+	return work(chip);
+}
+
+uint64_t trn_chip_step(struct trn_chip *chip)
+{
+	struct trn_registers registers;
+	uint64_t wait;
+
+	pthread_mutex_lock(&chip->lock);
+	while (chip->resetting)
+		pthread_cond_wait(&chip->changed, &chip->lock);
+	chip->stepping = true;
+	chip->attention = false;
+	chip->now = trn_monotonic_ns() - chip->epoch;
+	registers = chip->registers;
+	chip->registers.stop = false;
+	memset(chip->registers.kicked, 0, sizeof(chip->registers.kicked));
+	pthread_mutex_unlock(&chip->lock);
+
+	wait = step(chip, &registers);
+
+	pthread_mutex_lock(&chip->lock);
+	chip->stepping = false;
+	if (chip->resetting)
+		pthread_cond_broadcast(&chip->changed);
+	pthread_mutex_unlock(&chip->lock);
+	return wait;
+}
+
+/* Sleeps until a register is written, or for wait ns.  False when it is time to quit. */
+static bool executor_sleep(struct trn_chip *chip, uint64_t wait)
+{
+	uint64_t until = trn_monotonic_ns() + wait;
+	struct timespec time = {
+		.tv_sec = until / 1000000000,
+		.tv_nsec = until % 1000000000,
+	};
+	bool quit;
+
+	pthread_mutex_lock(&chip->lock);
+	while (wait && !chip->attention && !chip->quit) {
+		if (wait == UINT64_MAX)
+			pthread_cond_wait(&chip->changed, &chip->lock);
+		else if (pthread_cond_timedwait(&chip->changed, &chip->lock, &time) == ETIMEDOUT)
+			break;
+	}
+	quit = chip->quit;
+	pthread_mutex_unlock(&chip->lock);
+	return !quit;
+}
+
+static void *executor(void *data)
+{
+	struct trn_chip *chip = data;
+
+	while (executor_sleep(chip, trn_chip_step(chip)))
+		;
+	return NULL;
+}
+
+int trn_chip_start(struct trn_chip *chip)
+{
+	int err;
+
+	chip->quit = false;
+	err = pthread_create(&chip->executor, NULL, executor, chip);
+	chip->executor_runs = !err;
+	return -err;
+}
+
+void trn_chip_stop(struct trn_chip *chip)
+{
+	if (!chip->executor_runs)
+		return;
+	pthread_mutex_lock(&chip->lock);
+	chip->quit = true;
+	pthread_cond_broadcast(&chip->changed);
+	pthread_mutex_unlock(&chip->lock);
+	pthread_join(chip->executor, NULL);
+	chip->executor_runs = false;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Sources, all public.  "Docs" is the AWS Neuron documentation (SDK 2.32,
+ * awsdocs-neuron.readthedocs-hosted.com), chapters "Inferentia2", "Trainium",
+ * "Trainium2" and "Trainium3 architecture" and the NKI architecture guides.
+ * "Driver" is the vendor's Linux driver, aws-neuronx-dkms 2.24 and 2.26.
+ * "Press" is AWS's announcement at re:Invent 2025.
+ *
+ * cores, hbm_size		Docs; trn4: Press (288 GiB = 2 × trn3), cores as trn3
+ * hbm_stacks			Driver: 2 × 16, 4 × 24, 4 × 36 GiB; trn4 as trn3
+ * dma_engines			Driver: 16 for each core, not counting those that
+ *				serve the host
+ * coll_cores			Docs; Driver agrees (6 and 16)
+ * dtypes			Docs, NKI guides; MXFP8 from trn3; FP4: Press
+ * links			Docs: ring (2), 2-D torus (4); trn3: 4 links in the
+ *				server, 5 in the rack, 2 between racks; trn4 as trn3
+ * sbuf_size, psum_size		Docs, NKI guides: 128 partitions × 192, 224, 256 KiB
+ *				and 128 × 16 KiB; trn4 as trn3
+ */
+#include "generations.h"
+
+#include <string.h>
+
+#include <hw/trn_regs.h>
+
+#define MIB	    (1ULL << 20)
+#define GIB	    (1ULL << 30)
+
+#define DTYPE(type) (1U << TRN_DTYPE_##type)
+
+#define DTYPES_TRN1                                                                                \
+	(DTYPE(FP32) | DTYPE(BF16) | DTYPE(FP16) | DTYPE(FP8_E4M3) | DTYPE(FP8_E5M2) |             \
+	 DTYPE(INT8) | DTYPE(INT16) | DTYPE(INT32))
+#define DTYPES_TRN3 (DTYPES_TRN1 | DTYPE(MXFP8))
+#define DTYPES_TRN4 (DTYPES_TRN3 | DTYPE(FP4))
+
+const struct trn_generation trn_generations[] = {
+	{
+		.name = "inf2",
+		.pci_device = TRN_PCI_DEVICE_INF2,
+		.cores = 2,
+		.hbm_stacks = 2,
+		.hbm_size = 32 * GIB,
+		.dma_engines = 32,
+		.coll_cores = 6,
+		.dtypes = DTYPES_TRN1,
+		.links = 2,
+		.sbuf_size = 24 * MIB,
+		.psum_size = 2 * MIB,
+	},
+	{
+		.name = "trn1",
+		.pci_device = TRN_PCI_DEVICE_TRN1,
+		.cores = 2,
+		.hbm_stacks = 2,
+		.hbm_size = 32 * GIB,
+		.dma_engines = 32,
+		.coll_cores = 6,
+		.dtypes = DTYPES_TRN1,
+		.links = 4,
+		.sbuf_size = 24 * MIB,
+		.psum_size = 2 * MIB,
+	},
+	{
+		.name = "trn2",
+		.pci_device = TRN_PCI_DEVICE_TRN2,
+		.cores = 8,
+		.hbm_stacks = 4,
+		.hbm_size = 96 * GIB,
+		.dma_engines = 128,
+		.coll_cores = 16,
+		.dtypes = DTYPES_TRN1,
+		.links = 4,
+		.sbuf_size = 28 * MIB,
+		.psum_size = 2 * MIB,
+	},
+	{
+		.name = "trn3",
+		.pci_device = TRN_PCI_DEVICE_TRN3,
+		.cores = 8,
+		.hbm_stacks = 4,
+		.hbm_size = 144 * GIB,
+		.dma_engines = 128,
+		.coll_cores = 16,
+		.dtypes = DTYPES_TRN3,
+		.links = 11,
+		.sbuf_size = 32 * MIB,
+		.psum_size = 2 * MIB,
+	},
+	{
+		.name = "trn4",
+		.pci_device = TRN_PCI_DEVICE_TRN4,
+		.cores = 8,
+		.hbm_stacks = 4,
+		.hbm_size = 288 * GIB,
+		.dma_engines = 128,
+		.coll_cores = 16,
+		.dtypes = DTYPES_TRN4,
+		.links = 11,
+		.sbuf_size = 32 * MIB,
+		.psum_size = 2 * MIB,
+	},
+};
+
+const unsigned int trn_generations_count = sizeof(trn_generations) / sizeof(trn_generations[0]);
+
+const struct trn_generation *trn_generation_by_name(const char *name)
+{
+	for (unsigned int i = 0; i < trn_generations_count; i++) {
+		if (!strcmp(trn_generations[i].name, name))
+			return &trn_generations[i];
+	}
+	return NULL;
+}
