@@ -6,6 +6,7 @@ libtrn_shared := $(O)/lib/libtrn.so.0
 libtrn_sources := $(addprefix lib/,buffer.c context.c device.c enumerate.c error.c packet.c \
 	process.c queue.c queue_kernel.c queue_user.c ring.c transfer.c va.c)
 libtrn_objects := $(call objects,$(libtrn_sources))
+libtrn_version := $(shell sed -n 's/^.define LIBTRN_VERSION "\(.*\)"/\1/p' include/trn/trn.h)
 PREFIX ?= /usr/local
 
 $(LIBTRN): $(libtrn_objects)
@@ -22,9 +23,9 @@ $(libtrn_shared): $(libtrn_objects) lib/libtrn.map
 $(O)/lib/libtrn.so: $(libtrn_shared)
 	$(Q)ln -sf $(<F) $@
 
-$(O)/lib/pkgconfig/libtrn.pc: lib/libtrn.pc.in
+$(O)/lib/pkgconfig/libtrn.pc: lib/libtrn.pc.in include/trn/trn.h
 	@mkdir -p $(@D)
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|' $< > $@
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(libtrn_version)|' $< > $@
 
 all_objects += $(libtrn_objects)
 libraries += $(LIBTRN) $(libtrn_shared) $(O)/lib/libtrn.so $(O)/lib/pkgconfig/libtrn.pc

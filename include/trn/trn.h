@@ -37,6 +37,9 @@
 extern "C" {
 #endif
 
+/** Version of this library. */
+#define LIBTRN_VERSION "1.0.0"
+
 /** One chip, opened. */
 struct trn_device;
 /** An address space of a chip, with its buffers and queues. */
