@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "copy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "pattern.h"
+
+#define QUEUE_ENTRIES 64
+#define SEED	      20260401
+
+/* What the legs move between. */
+struct path {
+	struct trn_context *context;
+	struct trn_buffer *buffer[LEGS + 1];	/* host, HBM, HBM, host */
+	void *source;
+	void *destination;
+};
+
+static const char *const leg_names[LEGS] = { "host to HBM", "HBM to HBM", "HBM to host" };
+
+/* Says on stderr what goes on, once it takes long enough that one wonders. */
+static void progress(const struct bench_result *result, enum bench_leg leg, uint32_t repeat)
+{
+	static int64_t start;
+
+	if (!start)
+		start = trn_deadline(0);
+	if (trn_deadline(0) - start > INT64_C(3000000000))
+		fprintf(stderr, "trn-bench: device %u, %s queue, %s, repeat %u\n", result->device,
+			result->mode == TRN_QUEUE_KERNEL ? "kernel" : "user", leg_names[leg],
+			repeat + 1);
+}
+
+static void free_path(struct path *path)
+{
+	int i;
+
+	for (i = LEGS; i >= 0; i--)
+		trn_buffer_destroy(path->buffer[i]);
+	trn_context_destroy(path->context);
+}
+
+/* On failure the caller frees what there is. */
+static int make_path(struct trn_device *device, uint64_t size, struct path *path)
+{
+	/* Two places in HBM that are as far from each other as the chip allows. */
+	uint32_t last_stack = trn_device_info(device)->hbm_stacks - 1;
+	const struct {
+		enum trn_placement placement;
+		uint32_t stack;
+	} place[LEGS + 1] = {
+		{ TRN_PLACEMENT_HOST, TRN_STACK_ANY },
+		{ TRN_PLACEMENT_HBM, 0 },
+		{ TRN_PLACEMENT_HBM, last_stack },
+		{ TRN_PLACEMENT_HOST, TRN_STACK_ANY },
+	};
+	int i, error;
+
+	error = trn_context_create(device, &path->context);
+	for (i = 0; !error && i <= LEGS; i++)
+		error = trn_buffer_create(path->context, place[i].placement, place[i].stack, size,
+					  0, &path->buffer[i]);
+	if (!error)
+		error = trn_buffer_map(path->buffer[0], &path->source);
+	if (!error)
+		error = trn_buffer_map(path->buffer[LEGS], &path->destination);
+	return error;
+}
+
+/* Makes sure that what arrives was moved by this queue. */
+static int clear_path(struct trn_queue *queue, struct path *path, uint64_t size)
+{
+	int error = trn_fill(queue, path->buffer[1], 0, size, 0, 8);
+
+	if (!error)
+		error = trn_fill(queue, path->buffer[2], 0, size, 0, 8);
+	memset(path->destination, 0, size);
+	return error;
+}
+
+static int run(struct path *path, const struct bench_options *options, struct bench_result *result)
+{
+	struct trn_queue *queue;
+	uint32_t repeat;
+	int leg, error;
+
+	error = trn_queue_create(path->context, result->mode, QUEUE_ENTRIES, &queue);
+	if (error)
+		return error;
+	error = clear_path(queue, path, options->size);
+	for (repeat = 0; !error && repeat < options->repeat; repeat++) {
+		for (leg = 0; !error && leg < LEGS; leg++) {
+			int64_t start;
+
+			progress(result, leg, repeat);
+			start = trn_deadline(0);
+			error = trn_copy(queue, path->buffer[leg + 1], 0, path->buffer[leg], 0,
+					 options->size);
+			result->leg_ns[leg] += trn_deadline(0) - start;
+		}
+		result->bytes += options->size;
+	}
+	result->destination_checksum = pattern_checksum(path->destination, options->size);
+	trn_queue_destroy(queue);
+	return error;
+}
+
+int bench_copy(const struct trn_device_entry *entry, const struct bench_options *options,
+	       struct bench_result results[2])
+{
+	struct trn_device *device;
+	struct path path = { 0 };
+	uint64_t checksum;
+	int mode, count = 0, error;
+
+	error = trn_device_open_path(entry->node, &device);
+	if (error)
+		return error;
+	error = make_path(device, options->size, &path);
+	if (error)
+		goto free_path;
+	pattern_fill(path.source, options->size, SEED + entry->index);
+	checksum = pattern_checksum(path.source, options->size);
+
+	for (mode = 0; !error && mode < 2; mode++) {
+		struct bench_result *result = &results[count];
+
+		if (!options->queue[mode])
+			continue;
+		*result = (struct bench_result){
+			.device = entry->index,
+			.mode = mode,
+			.source_checksum = checksum,
+		};
+		memcpy(result->pci, entry->pci, sizeof(result->pci));
+		error = run(&path, options, result);
+		count++;
+	}
+
+free_path:
+	free_path(&path);
+	trn_device_close(device);
+	return error ? error : count;
+}
