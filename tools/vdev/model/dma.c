@@ -41,6 +41,7 @@ struct operand {
 	uint8_t access;
 	uint64_t va;
 	bool held;
+	bool hole; /* reads as zero, and must not be read through the mapping */
 	struct trn_span span;
 };
 
@@ -51,6 +52,19 @@ static void operand_release(struct operand *operand)
 	operand->held = false;
 }
 
+/* HBM that nobody has written takes no memory, and reading it shall not change that. */
+static void operand_find_hole(struct operand *operand)
+{
+	struct trn_extent *extent = &operand->span.extent;
+	size_t length = 0;
+
+	if (extent->hbm)
+		length = trn_hbm_hole(&operand->chip->hbm, extent->address, extent->length);
+	operand->hole = length;
+	if (length)
+		extent->length = length;
+}
+
 /* Makes sure that the span has bytes, at most left of them. */
 static bool operand_hold(struct operand *operand, uint64_t left, struct trn_fault *fault)
 {
@@ -59,6 +73,8 @@ static bool operand_hold(struct operand *operand, uint64_t left, struct trn_faul
 	operand_release(operand);
 	operand->held = trn_span_get(operand->chip, operand->asid, operand->va, left,
 				     operand->access, &operand->span, fault);
+	if (operand->held && operand->access == TRN_ACCESS_READ)
+		operand_find_hole(operand);
 	return operand->held;
 }
 
@@ -96,12 +112,37 @@ static bool operand_write(const struct operand *operand, const void *buffer, siz
 	       operand_fault(operand, fault);
 }
 
+static void fill_memory(uint8_t *memory, size_t length, uint64_t pattern)
+{
+	const __le64 raw = htole64(pattern);
+	size_t i;
+
+	for (i = 0; i + sizeof(raw) <= length; i += sizeof(raw))
+		memcpy(memory + i, &raw, sizeof(raw));
+	memcpy(memory + i, &raw, length - i);
+}
+
+static bool fill_piece(const struct operand *destination, size_t length, uint64_t pattern,
+		       struct trn_fault *fault)
+{
+	uint8_t bounce[TRN_PAGE_SIZE];
+
+	if (destination->span.memory) {
+		fill_memory(destination->span.memory, length, pattern);
+		return true;
+	}
+	fill_memory(bounce, length, pattern);
+	return operand_write(destination, bounce, length, fault);
+}
+
 /* Moves length bytes, which both spans have. */
 static bool move(const struct operand *source, const struct operand *destination, size_t length,
 		 struct trn_fault *fault)
 {
 	uint8_t bounce[TRN_PAGE_SIZE]; /* a span without a mapping is at most a page */
 
+	if (source->hole)
+		return fill_piece(destination, length, 0, fault);
 	if (source->span.memory && destination->span.memory) {
 		/* Two addresses may name the same memory. */
 		memmove(destination->span.memory, source->span.memory, length);
@@ -178,14 +219,12 @@ static uint64_t widen(uint64_t pattern, unsigned int unit_log2)
 	return pattern;
 }
 
-static void fill_memory(uint8_t *memory, size_t length, uint64_t pattern)
+/* The pattern as it goes on after done bytes: a piece may end within a unit. */
+static uint64_t rotate(uint64_t pattern, uint64_t done)
 {
-	const __le64 raw = htole64(pattern);
-	size_t i;
+	unsigned int bits = done % 8 * 8;
 
-	for (i = 0; i + sizeof(raw) <= length; i += sizeof(raw))
-		memcpy(memory + i, &raw, sizeof(raw));
-	memcpy(memory + i, &raw, length - i);
+	return bits ? pattern >> bits | pattern << (64 - bits) : pattern;
 }
 
 bool trn_fill_unit(struct trn_chip *chip, uint16_t asid, const struct trn_packet *packet,
@@ -212,16 +251,9 @@ bool trn_fill_unit(struct trn_chip *chip, uint16_t asid, const struct trn_packet
 		if (!ok)
 			break;
 		piece = destination.span.extent.length;
-		if (destination.span.memory) {
-			fill_memory(destination.span.memory, piece, pattern);
-		} else {
-			uint8_t page[TRN_PAGE_SIZE];
-
-			fill_memory(page, piece, pattern);
-			ok = operand_write(&destination, page, piece, fault);
-			if (!ok)
-				break;
-		}
+		ok = fill_piece(&destination, piece, rotate(pattern, *done), fault);
+		if (!ok)
+			break;
 		operand_advance(&destination, piece);
 		*done += piece;
 		left -= piece;
