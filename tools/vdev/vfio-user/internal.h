@@ -20,7 +20,8 @@ struct trn_server {
 	struct trn_chip	*chip;
 	struct trn_pci_identity identity;
 	struct trn_dma	dma;
-	struct trn_interrupts interrupts;
+	struct trn_interrupts interrupts;	/* MSI-X */
+	struct trn_interrupts errors;	/* VFIO_PCI_ERR_IRQ_INDEX, one */
 	struct trn_remote remote;
 
 	/* The executor may reach the client: bus master enabled, no reset going on. */

@@ -155,42 +155,67 @@ static void do_not_offered(struct trn_server *server, struct outcome *outcome)
 	outcome->error = ENOTSUP;
 }
 
+/* Interrupts of a VFIO index; NULL: it has none. */
+static struct trn_interrupts *find_interrupts(struct trn_server *server, uint32_t index)
+{
+	if (index == VFIO_PCI_MSIX_IRQ_INDEX)
+		return &server->interrupts;
+	/* Never raised, but QEMU warns of a device without it. */
+	if (index == VFIO_PCI_ERR_IRQ_INDEX)
+		return &server->errors;
+	return NULL;
+}
+
 static void do_get_irq_info(struct trn_server *server, struct outcome *outcome)
 {
 	const struct vfio_irq_info *request = (void *)server->message.body;
+	struct trn_interrupts *interrupts = find_interrupts(server, request->index);
 	struct vfio_irq_info info = { .argsz = sizeof(info), .index = request->index };
 
 	if (request->argsz < sizeof(info) || request->index >= VFIO_PCI_NUM_IRQS) {
 		outcome->error = EINVAL;
 		return;
 	}
-	if (request->index == VFIO_PCI_MSIX_IRQ_INDEX) {
+	if (interrupts) {
 		info.flags = VFIO_IRQ_INFO_EVENTFD;
-		info.count = server->identity.vectors;
+		info.count = interrupts->count;
 	}
 	put_reply(server, outcome, &info, sizeof(info));
 }
 
-/* Vectors start … start + count - 1 get the message's descriptors, or lose theirs. */
-static void assign_vectors(struct trn_server *server, const struct vfio_irq_set *set)
+/* What is to be done to one interrupt of the set. */
+static void set_interrupt(struct trn_server *server, struct trn_interrupts *interrupts,
+			  const struct vfio_irq_set *set, uint32_t i)
 {
 	struct trn_message *message = &server->message;
+	int fd = -1;
 
-	for (uint32_t i = 0; i < set->count; i++)
-		trn_interrupts_set(&server->interrupts, set->start + i,
-				   message->fd_count ? trn_message_take_fd(message, i) : -1);
+	switch (set->flags & VFIO_IRQ_SET_DATA_TYPE_MASK) {
+	case VFIO_IRQ_SET_DATA_EVENTFD:
+		if (message->fd_count)
+			fd = trn_message_take_fd(message, i);
+		trn_interrupts_set(interrupts, set->start + i, fd);
+		break;
+	case VFIO_IRQ_SET_DATA_BOOL:
+		if (set->data[i])
+			trn_interrupts_raise(interrupts, set->start + i);
+		break;
+	case VFIO_IRQ_SET_DATA_NONE:
+		trn_interrupts_raise(interrupts, set->start + i);
+		break;
+	}
 }
 
 static void do_set_irqs(struct trn_server *server, struct outcome *outcome)
 {
 	const struct vfio_irq_set *set = (void *)server->message.body;
+	struct trn_interrupts *interrupts = find_interrupts(server, set->index);
 	uint32_t data = set->flags & VFIO_IRQ_SET_DATA_TYPE_MASK;
-	uint32_t action = set->flags & VFIO_IRQ_SET_ACTION_TYPE_MASK;
-	uint32_t vectors = set->index == VFIO_PCI_MSIX_IRQ_INDEX ? server->identity.vectors : 0;
-	size_t data_size = server->message.size - sizeof(*set);
+	uint32_t available = interrupts ? interrupts->count : 0;
 	unsigned int fds = server->message.fd_count;
 
-	if (data_size != (data == VFIO_IRQ_SET_DATA_BOOL ? set->count : 0)) {
+	if (server->message.size - sizeof(*set) !=
+	    (data == VFIO_IRQ_SET_DATA_BOOL ? set->count : 0)) {
 		outcome->broken = "size does not fit the interrupts named";
 		return;
 	}
@@ -198,30 +223,21 @@ static void do_set_irqs(struct trn_server *server, struct outcome *outcome)
 		outcome->broken = "descriptors do not fit the interrupts named";
 		return;
 	}
-	outcome->error = EINVAL;
-	if (set->index >= VFIO_PCI_NUM_IRQS || action != VFIO_IRQ_SET_ACTION_TRIGGER ||
-	    set->flags & ~(data | action) || set->start > vectors ||
-	    set->count > vectors - set->start)
-		return;
-	if (data == VFIO_IRQ_SET_DATA_NONE && !set->count && !set->start) {
-		for (uint32_t i = 0; i < vectors; i++)
-			trn_interrupts_set(&server->interrupts, i, -1);
-	} else if (!set->count) {
-		return;
-	} else if (data == VFIO_IRQ_SET_DATA_EVENTFD) {
-		assign_vectors(server, set);
-	} else if (data == VFIO_IRQ_SET_DATA_NONE) {
-		for (uint32_t i = 0; i < set->count; i++)
-			trn_interrupts_raise(&server->interrupts, set->start + i);
-	} else if (data == VFIO_IRQ_SET_DATA_BOOL) {
-		for (uint32_t i = 0; i < set->count; i++) {
-			if (set->data[i])
-				trn_interrupts_raise(&server->interrupts, set->start + i);
-		}
-	} else {
+	if (set->index >= VFIO_PCI_NUM_IRQS || set->start > available ||
+	    set->count > available - set->start ||
+	    set->flags != (data | VFIO_IRQ_SET_ACTION_TRIGGER) ||
+	    (data != VFIO_IRQ_SET_DATA_NONE && data != VFIO_IRQ_SET_DATA_BOOL &&
+	     data != VFIO_IRQ_SET_DATA_EVENTFD)) {
+		outcome->error = EINVAL;
 		return;
 	}
-	outcome->error = 0;
+	for (uint32_t i = 0; i < set->count; i++)
+		set_interrupt(server, interrupts, set, i);
+	/* VFIO's way to say "disable all of them" */
+	if (!set->count && data == VFIO_IRQ_SET_DATA_NONE) {
+		for (uint32_t i = 0; i < available; i++)
+			trn_interrupts_set(interrupts, i, -1);
+	}
 }
 
 /* The device's bus takes accesses of 1, 2, 4 and 8 bytes; HBM and configuration any. */

@@ -166,6 +166,7 @@ static void detach(struct trn_server *server)
 	trn_chip_reset(server->chip);
 	trn_server_unmap(server, 0, UINT64_MAX);
 	trn_interrupts_clear(&server->interrupts);
+	trn_interrupts_clear(&server->errors);
 	trn_pci_config_init(&server->config, &server->identity);
 	server->negotiated = false;
 }
@@ -248,8 +249,8 @@ bool trn_server_attached(struct trn_server *server)
 
 unsigned int trn_server_descriptors(const struct trn_server *server)
 {
-	/* One per vector, those of a message, the socket, its listener and HBM. */
-	return server->identity.vectors + VFIO_USER_FDS_MAX + 3;
+	/* One per interrupt, those of a message, the socket, its listener and HBM. */
+	return server->identity.vectors + 1 + VFIO_USER_FDS_MAX + 3;
 }
 
 void trn_server_read_stats(struct trn_server *server, struct trn_server_stats *stats)
@@ -337,11 +338,16 @@ struct trn_server *trn_server_create(const char *name, const struct trn_chip_con
 	err = trn_interrupts_init(&server->interrupts, server->identity.vectors);
 	if (err)
 		goto destroy_chip;
-	err = trn_chip_start(server->chip);
+	err = trn_interrupts_init(&server->errors, 1);
 	if (err)
 		goto destroy_interrupts;
+	err = trn_chip_start(server->chip);
+	if (err)
+		goto destroy_errors;
 	return server;
 
+destroy_errors:
+	trn_interrupts_destroy(&server->errors);
 destroy_interrupts:
 	trn_interrupts_destroy(&server->interrupts);
 destroy_chip:
@@ -362,6 +368,7 @@ void trn_server_destroy(struct trn_server *server)
 		pthread_join(server->thread, NULL);
 	trn_chip_stop(server->chip);
 	trn_chip_destroy(server->chip);
+	trn_interrupts_destroy(&server->errors);
 	trn_interrupts_destroy(&server->interrupts);
 	free_server(server);
 }
