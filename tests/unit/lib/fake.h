@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A driver and a chip for tests of libtrn: takes the place of libdrm's functions and of
+ * ioctl() in the program, and does in memory what include/uapi/drm/trn_accel.h says.
+ * One device at a time; all memory is a memfd, so that mmap() is the real one.
+ */
+#ifndef TRN_TESTS_FAKE_H
+#define TRN_TESTS_FAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FAKE_STACKS	4
+#define FAKE_STACK_SIZE (UINT64_C(16) << 20)
+
+struct fake_options {
+	const char *driver;	/* NULL = "trn" */
+	int version_major;	/* 0 = 1 */
+	unsigned int contexts;	/* that there may be; 0 = 8 */
+	unsigned int queues;	/* 0 = 8 */
+};
+
+/* A path that trn_device_open_path() opens; valid until fake_stop(). */
+const char *fake_start(const struct fake_options *options);
+/* Ends the threads and fails the test if an object was left over. */
+void fake_stop(void);
+
+/* The chip is gone: every call fails with -ENODEV from now on, user queues stand still. */
+void fake_kill(void);
+/* The device stops at the next packet of any queue, as at a bad address. */
+void fake_break_next_packet(void);
+/* The device takes no packets while held. */
+void fake_hold(bool hold);
+
+/* ioctls of the driver made so far. */
+unsigned int fake_ioctls(void);
+
+#endif /* TRN_TESTS_FAKE_H */

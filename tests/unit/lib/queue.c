@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* Queues and transfers of libtrn on the driver of fake.c, in both modes. */
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tests/check_run.h>
+#include <trn/trn.h>
+
+#include "fake.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (KIB * 1024)
+
+static struct trn_device *device;
+static struct trn_context *context;
+static struct trn_queue *queue;
+
+static const enum trn_queue_mode modes[] = { TRN_QUEUE_KERNEL, TRN_QUEUE_USER };
+
+static void start(enum trn_queue_mode mode, uint32_t entries)
+{
+	const char *path = fake_start(NULL);
+
+	ck_assert_int_eq(trn_device_open_path(path, &device), 0);
+	ck_assert_int_eq(trn_context_create(device, &context), 0);
+	ck_assert_int_eq(trn_queue_create(context, mode, entries, &queue), 0);
+}
+
+static void stop(void)
+{
+	ck_assert_int_eq(trn_queue_destroy(queue), 0);
+	ck_assert_int_eq(trn_context_destroy(context), 0);
+	ck_assert_int_eq(trn_device_close(device), 0);
+	fake_stop();
+}
+
+static struct trn_buffer *buffer(enum trn_placement placement, uint64_t size)
+{
+	struct trn_buffer *buffer;
+
+	ck_assert_int_eq(trn_buffer_create(context, placement, TRN_STACK_ANY, size, 0, &buffer), 0);
+	return buffer;
+}
+
+static uint8_t *pointer(struct trn_buffer *buffer)
+{
+	void *pointer;
+
+	ck_assert_int_eq(trn_buffer_map(buffer, &pointer), 0);
+	return pointer;
+}
+
+/* One copy of 8 bytes per packet, in order; values seen through the ring's wrap-around. */
+static void copy_many(enum trn_queue_mode mode, uint32_t entries, uint32_t copies)
+{
+	struct trn_buffer *memory;
+	uint64_t *words, sequence = 0;
+	uint32_t i, batch;
+
+	start(mode, entries);
+	memory = buffer(TRN_PLACEMENT_HOST, (copies + 1) * sizeof(*words));
+	words = (uint64_t *)pointer(memory);
+	words[0] = 0x600df00d;
+	/* Each copy takes what the one before it wrote. */
+	for (i = 0; i < copies;) {
+		batch = 1 + (uint32_t)rand() % trn_queue_capacity(queue);
+		if (batch > copies - i)
+			batch = copies - i;
+		ck_assert_int_eq(trn_queue_reserve(queue, batch, TRN_FOREVER), 0);
+		while (batch--) {
+			struct trn_packet *packet = trn_queue_packet(queue);
+			uint64_t address = trn_buffer_address(memory) + i * sizeof(*words);
+
+			ck_assert_ptr_nonnull(packet);
+			trn_packet_copy(packet, address + sizeof(*words), address, sizeof(*words));
+			i++;
+		}
+		if (rand() % 3)
+			ck_assert_int_eq(trn_queue_submit(queue, &sequence), 0);
+	}
+	ck_assert_int_eq(trn_queue_submit(queue, &sequence), 0);
+	ck_assert_int_eq(trn_queue_wait(queue, sequence, TRN_FOREVER), 0);
+	ck_assert_uint_eq(words[copies], 0x600df00d);
+	/* Waiting for what is long past costs nothing and succeeds. */
+	ck_assert_int_eq(trn_queue_wait(queue, 1, 0), 0);
+	ck_assert_int_eq(trn_queue_poll(queue, sequence), 1);
+	ck_assert_int_eq(trn_buffer_destroy(memory), 0);
+	stop();
+}
+
+START_TEST(many_copies_in_order)
+{
+	srand(42);
+	copy_many(modes[_i], 4, 3000);
+	copy_many(modes[_i], 64, 20000);
+	copy_many(modes[_i], 4096, 20000);
+}
+END_TEST
+
+START_TEST(ring_full_gives_null)
+{
+	uint32_t capacity, i;
+	uint64_t sequence;
+
+	start(modes[_i], 16);
+	capacity = trn_queue_capacity(queue);
+	ck_assert_uint_ge(capacity, 14);
+	fake_hold(true);
+	for (i = 0; i < capacity; i++)
+		trn_packet_nop(trn_queue_packet(queue));
+	ck_assert_ptr_null(trn_queue_packet(queue));
+	ck_assert_int_eq(trn_queue_submit(queue, &sequence), 0);
+	ck_assert_uint_eq(sequence, 1);
+	ck_assert_int_eq(trn_queue_poll(queue, 1), 0);
+	ck_assert_int_eq(trn_queue_wait(queue, 1, trn_deadline(1000000)), -ETIME);
+	if (modes[_i] == TRN_QUEUE_USER) {
+		ck_assert_ptr_null(trn_queue_packet(queue));
+		ck_assert_int_eq(trn_queue_reserve(queue, 1, trn_deadline(1000000)), -ETIME);
+	}
+	fake_hold(false);
+	ck_assert_int_eq(trn_queue_reserve(queue, capacity, TRN_FOREVER), 0);
+	ck_assert_int_eq(trn_queue_wait(queue, 1, TRN_FOREVER), 0);
+	for (i = 0; i < capacity; i++)
+		ck_assert_ptr_nonnull(trn_queue_packet(queue));
+	stop();
+}
+END_TEST
+
+START_TEST(wrong_arguments)
+{
+	uint64_t sequence = 99;
+	struct trn_queue *none;
+
+	start(modes[_i], 16);
+	ck_assert_int_eq(trn_queue_create(context, modes[_i], 0, &none), -EINVAL);
+	ck_assert_int_eq(trn_queue_create(context, modes[_i], 2, &none), -EINVAL);
+	ck_assert_int_eq(trn_queue_create(context, modes[_i], 24, &none), -EINVAL);
+	ck_assert_int_eq(trn_queue_create(context, modes[_i], 8192, &none), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(trn_error_message(), "8192"));
+	ck_assert_ptr_nonnull(strstr(trn_error_message(), "4 to 4096"));
+	ck_assert_int_eq(trn_queue_create(context, 2, 16, &none), -EINVAL);
+	ck_assert_int_eq(trn_queue_reserve(queue, 0, TRN_FOREVER), -EINVAL);
+	ck_assert_int_eq(trn_queue_reserve(queue, 16, TRN_FOREVER), -EINVAL);
+	/* Nothing submitted, nothing to wait for. */
+	ck_assert_int_eq(trn_queue_submit(queue, &sequence), 0);
+	ck_assert_uint_eq(sequence, 0);
+	ck_assert_int_eq(trn_queue_wait(queue, 0, 0), 0);
+	ck_assert_int_eq(trn_queue_wait(queue, 1, TRN_FOREVER), -EINVAL);
+	ck_assert_int_eq(trn_queue_poll(queue, 1), -EINVAL);
+	stop();
+}
+END_TEST
+
+static uint64_t submit_nop(void)
+{
+	uint64_t sequence;
+
+	trn_packet_nop(trn_queue_packet(queue));
+	ck_assert_int_eq(trn_queue_submit(queue, &sequence), 0);
+	return sequence;
+}
+
+START_TEST(failure_is_told)
+{
+	/* A kernel queue knows more. */
+	int expected = modes[_i] == TRN_QUEUE_KERNEL ? -EFAULT : -EIO;
+	uint64_t good, bad;
+
+	start(modes[_i], 16);
+	good = submit_nop();
+	ck_assert_int_eq(trn_queue_wait(queue, good, TRN_FOREVER), 0);
+	fake_break_next_packet();
+	bad = submit_nop();
+	ck_assert_int_eq(trn_queue_wait(queue, bad, TRN_FOREVER), expected);
+	ck_assert_int_eq(trn_queue_poll(queue, bad), expected);
+	/* What had succeeded stays so. */
+	ck_assert_int_eq(trn_queue_wait(queue, good, TRN_FOREVER), 0);
+	trn_packet_nop(trn_queue_packet(queue));
+	ck_assert_int_eq(trn_queue_submit(queue, NULL), -EIO);
+	ck_assert_ptr_nonnull(strstr(trn_error_message(), "destroy"));
+	stop();
+}
+END_TEST
+
+START_TEST(gone)
+{
+	uint64_t sequence;
+
+	start(modes[_i], 16);
+	fake_hold(true);
+	sequence = submit_nop();
+	fake_kill();
+	if (modes[_i] == TRN_QUEUE_USER)
+		ck_assert_int_eq(trn_queue_wait(queue, sequence, TRN_FOREVER), -ENODEV);
+	trn_packet_nop(trn_queue_packet(queue));
+	if (modes[_i] == TRN_QUEUE_KERNEL)
+		ck_assert_int_eq(trn_queue_submit(queue, NULL), -ENODEV);
+	/* Everything can still be destroyed. */
+	stop();
+}
+END_TEST
+
+START_TEST(no_system_call_while_awake)
+{
+	unsigned int before, i;
+
+	start(TRN_QUEUE_USER, 64);
+	before = fake_ioctls();
+	for (i = 0; i < 1000; i++) {
+		uint64_t sequence = submit_nop();
+
+		while (!trn_queue_poll(queue, sequence))
+			sched_yield();
+	}
+	ck_assert_uint_eq(fake_ioctls(), before);
+	stop();
+}
+END_TEST
+
+/* ---- several threads ------------------------------------------------- */
+
+static uint64_t submitted; /* atomic */
+
+static void *wait_for_each(void *unused)
+{
+	uint64_t sequence;
+
+	(void)unused;
+	for (sequence = 1; sequence <= 3000; sequence++) {
+		while (__atomic_load_n(&submitted, __ATOMIC_ACQUIRE) < sequence)
+			sched_yield();
+		ck_assert_int_eq(trn_queue_wait(queue, sequence, TRN_FOREVER), 0);
+	}
+	return NULL;
+}
+
+START_TEST(waiters_in_other_threads)
+{
+	pthread_t thread[2];
+	int i;
+
+	start(modes[_i], 64);
+	submitted = 0;
+	for (i = 0; i < 2; i++)
+		ck_assert_int_eq(pthread_create(&thread[i], NULL, wait_for_each, NULL), 0);
+	for (i = 0; i < 3000; i++) {
+		uint64_t sequence;
+
+		ck_assert_int_eq(trn_queue_reserve(queue, 1, TRN_FOREVER), 0);
+		sequence = submit_nop();
+		__atomic_store_n(&submitted, sequence, __ATOMIC_RELEASE);
+	}
+	for (i = 0; i < 2; i++)
+		ck_assert_int_eq(pthread_join(thread[i], NULL), 0);
+	stop();
+}
+END_TEST
+
+/* ---- transfers ------------------------------------------------------- */
+
+static void fill_random(uint8_t *memory, uint64_t size)
+{
+	uint64_t i;
+
+	for (i = 0; i < size; i++)
+		memory[i] = (uint8_t)(rand() >> 8);
+}
+
+static void round_trip(enum trn_placement placement, uint64_t offset, uint64_t size)
+{
+	struct trn_buffer *one = buffer(placement, offset + size + 1);
+	struct trn_buffer *two = buffer(TRN_PLACEMENT_HBM, offset + size + 1);
+	uint8_t *source = malloc(size + 1), *result = malloc(size + 1);
+
+	fill_random(source, size);
+	result[size] = 0x5a;
+	ck_assert_int_eq(trn_write(queue, one, offset, source, size), 0);
+	ck_assert_int_eq(trn_copy(queue, two, 1, one, offset, size), 0);
+	ck_assert_int_eq(trn_read(queue, result, two, 1, size), 0);
+	ck_assert_mem_eq(source, result, size);
+	ck_assert_uint_eq(result[size], 0x5a);
+	free(source);
+	free(result);
+	ck_assert_int_eq(trn_buffer_destroy(one), 0);
+	ck_assert_int_eq(trn_buffer_destroy(two), 0);
+}
+
+START_TEST(transfers_of_many_sizes)
+{
+	static const uint64_t sizes[] = {
+		0, 1, 7, 4095, 4096, 4097, MIB - 1, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 5 * MIB + 3,
+	};
+	size_t i;
+
+	srand(7);
+	start(modes[_i], 16);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		round_trip(TRN_PLACEMENT_HBM, i, sizes[i]);
+		round_trip(TRN_PLACEMENT_HOST, i, sizes[i]);
+	}
+	stop();
+}
+END_TEST
+
+START_TEST(fills)
+{
+	struct trn_buffer *memory;
+	uint8_t *byte;
+	uint32_t unit, i;
+
+	start(modes[_i], 16);
+	memory = buffer(TRN_PLACEMENT_HOST, 4096);
+	byte = pointer(memory);
+	for (unit = 1; unit <= 8; unit *= 2) {
+		memset(byte, 0xee, 4096);
+		ck_assert_int_eq(trn_fill(queue, memory, 8, 64, 0x8877665544332211, unit), 0);
+		ck_assert_uint_eq(byte[7], 0xee);
+		ck_assert_uint_eq(byte[72], 0xee);
+		for (i = 0; i < 64; i++)
+			ck_assert_uint_eq(byte[8 + i], 0x11 * (i % unit + 1));
+	}
+	ck_assert_int_eq(trn_fill(queue, memory, 0, 64, 0, 3), -EINVAL);
+	ck_assert_int_eq(trn_fill(queue, memory, 2, 64, 0, 4), -EINVAL);
+	ck_assert_int_eq(trn_fill(queue, memory, 0, 66, 0, 4), -EINVAL);
+	ck_assert_int_eq(trn_buffer_destroy(memory), 0);
+	stop();
+}
+END_TEST
+
+START_TEST(ranges_are_checked)
+{
+	struct trn_buffer *memory, *foreign;
+	struct trn_context *other;
+	uint8_t byte[16];
+
+	start(modes[_i], 16);
+	memory = buffer(TRN_PLACEMENT_HBM, 100);
+	ck_assert_int_eq(trn_write(queue, memory, 90, byte, 10), 0);
+	ck_assert_int_eq(trn_write(queue, memory, 90, byte, 11), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(trn_error_message(), "100"));
+	ck_assert_int_eq(trn_read(queue, byte, memory, 101, 0), -EINVAL);
+	ck_assert_int_eq(trn_read(queue, byte, memory, UINT64_MAX, 2), -EINVAL);
+	ck_assert_int_eq(trn_fill(queue, memory, 8, UINT64_MAX - 7, 0, 8), -EINVAL);
+	ck_assert_int_eq(trn_copy(queue, memory, 0, memory, 9, 10), -EINVAL);
+	ck_assert_int_eq(trn_copy(queue, memory, 0, memory, 10, 10), 0);
+
+	ck_assert_int_eq(trn_context_create(device, &other), 0);
+	ck_assert_int_eq(trn_buffer_create(other, TRN_PLACEMENT_HBM, 0, 100, 0, &foreign), 0);
+	ck_assert_int_eq(trn_write(queue, foreign, 0, byte, 1), -EINVAL);
+	ck_assert_int_eq(trn_buffer_destroy(foreign), 0);
+	ck_assert_int_eq(trn_context_destroy(other), 0);
+	ck_assert_int_eq(trn_buffer_destroy(memory), 0);
+	stop();
+}
+END_TEST
+
+START_TEST(readonly_is_kept)
+{
+	struct trn_buffer *memory;
+
+	start(TRN_QUEUE_KERNEL, 16);
+	ck_assert_int_eq(trn_buffer_create(context, TRN_PLACEMENT_HOST, TRN_STACK_ANY, 64,
+					   TRN_BUFFER_READONLY, &memory), 0);
+	ck_assert_int_eq(trn_fill(queue, memory, 0, 64, 0, 8), -EFAULT);
+	ck_assert_int_eq(trn_buffer_destroy(memory), 0);
+	stop();
+}
+END_TEST
+
+/* ---- fork ------------------------------------------------------------ */
+
+/* In the child: exit status 0 if all is refused. */
+static int use_in_child(struct trn_buffer *memory)
+{
+	struct trn_memory use;
+	struct trn_device *own;
+	uint64_t sequence;
+	uint8_t byte = 0;
+	void *pointer;
+
+	return !(!trn_queue_packet(queue) && trn_queue_reserve(queue, 1, TRN_FOREVER) == -EPERM &&
+		 trn_queue_submit(queue, &sequence) == -EPERM &&
+		 trn_queue_wait(queue, 1, TRN_FOREVER) == -EPERM &&
+		 trn_queue_poll(queue, 1) == -EPERM &&
+		 trn_write(queue, memory, 0, &byte, 1) == -EPERM &&
+		 trn_buffer_map(memory, &pointer) == -EPERM &&
+		 trn_device_memory(device, &use, 1) == -EPERM &&
+		 trn_buffer_destroy(memory) == -EPERM && trn_queue_destroy(queue) == -EPERM &&
+		 trn_context_destroy(context) == -EPERM && trn_device_close(device) == -EPERM &&
+		 strstr(trn_error_message(), "fork") &&
+		 !trn_device_open_path(fake_start(NULL), &own) &&
+		 trn_device_memory(own, &use, 1) == FAKE_STACKS);
+}
+
+START_TEST(child_is_refused)
+{
+	struct trn_buffer *memory;
+	int status;
+	pid_t child;
+
+	start(modes[_i], 16);
+	memory = buffer(TRN_PLACEMENT_HOST, 4096);
+	submit_nop();
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child)
+		_exit(use_in_child(memory));
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	/* The parent goes on. */
+	ck_assert_int_eq(trn_queue_wait(queue, submit_nop(), TRN_FOREVER), 0);
+	ck_assert_int_eq(trn_buffer_destroy(memory), 0);
+	stop();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("lib-queue");
+	TCase *cases = tcase_create("queue");
+
+	tcase_set_timeout(cases, 120);
+	tcase_add_loop_test(cases, many_copies_in_order, 0, 2);
+	tcase_add_loop_test(cases, ring_full_gives_null, 0, 2);
+	tcase_add_loop_test(cases, wrong_arguments, 0, 2);
+	tcase_add_loop_test(cases, failure_is_told, 0, 2);
+	tcase_add_loop_test(cases, gone, 0, 2);
+	tcase_add_test(cases, no_system_call_while_awake);
+	tcase_add_loop_test(cases, waiters_in_other_threads, 0, 2);
+	tcase_add_loop_test(cases, transfers_of_many_sizes, 0, 2);
+	tcase_add_loop_test(cases, fills, 0, 2);
+	tcase_add_loop_test(cases, ranges_are_checked, 0, 2);
+	tcase_add_test(cases, readonly_is_kept);
+	tcase_add_loop_test(cases, child_is_refused, 0, 2);
+	suite_add_tcase(suite, cases);
+	return check_run(suite);
+}
