@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Admin queue: commands to the chip and their completions.
+ *
+ * A caller takes a slot, writes its command to the submission ring and sleeps
+ * until the interrupt thread has found the completion.  The chip is not
+ * trusted: a completion that does not belong to a command in flight, or a
+ * command that exceeds the chip's own time limit, makes it dead.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/pci.h>
+
+#include "trn_device.h"
+
+#define TRN_ADMIN_STATUS_LAST	TRN_ADMIN_BAD_STATE
+
+int trn_admin_init(struct trn_device *tdev)
+{
+	struct trn_admin *admin = &tdev->admin;
+	struct device *dev = &tdev->pdev->dev;
+	int i;
+
+	spin_lock_init(&admin->lock);
+	mutex_init(&admin->data_lock);
+	init_waitqueue_head(&admin->slot_freed);
+	for (i = 0; i < ARRAY_SIZE(admin->slots); i++)
+		init_completion(&admin->slots[i].done);
+
+	/* The rings' alignment is 4 KiB, which smaller blocks may not have. */
+	BUILD_BUG_ON(TRN_ADMIN_ENTRIES * sizeof(*admin->sq) > SZ_4K);
+	admin->sq = dmam_alloc_coherent(dev, SZ_4K, &admin->sq_dma, GFP_KERNEL);
+	admin->cq = dmam_alloc_coherent(dev, SZ_4K, &admin->cq_dma, GFP_KERNEL);
+	admin->data = dmam_alloc_coherent(dev, SZ_4K, &admin->data_dma, GFP_KERNEL);
+	admin->event = dmam_alloc_coherent(dev, SZ_4K, &admin->event_dma, GFP_KERNEL);
+	if (!admin->sq || !admin->cq || !admin->data || !admin->event)
+		return -ENOMEM;
+	return 0;
+}
+
+/* The chip is disabled: tell it where the rings are. */
+void trn_admin_program(struct trn_device *tdev)
+{
+	struct trn_admin *admin = &tdev->admin;
+
+	memset(admin->cq, 0, SZ_4K);
+	admin->sq_tail = 0;
+	admin->cq_head = 0;
+	admin->phase = TRN_ADMIN_PHASE;
+	trn_write64(tdev, TRN_REG_ADMIN_SQ_BASE, admin->sq_dma);
+	trn_write64(tdev, TRN_REG_ADMIN_CQ_BASE, admin->cq_dma);
+	trn_write32(tdev, TRN_REG_ADMIN_SIZE, TRN_ADMIN_ENTRIES);
+}
+
+void trn_admin_start(struct trn_device *tdev)
+{
+	struct trn_admin *admin = &tdev->admin;
+
+	spin_lock(&admin->lock);
+	admin->running = true;
+	spin_unlock(&admin->lock);
+}
+
+static void trn_admin_complete(struct trn_admin_slot *slot, int result)
+{
+	slot->state = TRN_ADMIN_SLOT_DONE;
+	slot->result = result;
+	complete(&slot->done);
+}
+
+/* Commands in flight and to come return -ENODEV, once the chip has stopped. */
+void trn_admin_stop(struct trn_device *tdev)
+{
+	struct trn_admin *admin = &tdev->admin;
+	int i;
+
+	spin_lock(&admin->lock);
+	admin->running = false;
+	for (i = 0; i < TRN_ADMIN_SLOTS; i++) {
+		struct trn_admin_slot *slot = &admin->slots[i];
+
+		if (slot->state == TRN_ADMIN_SLOT_IN_FLIGHT)
+			trn_admin_complete(slot, -ENODEV);
+	}
+	spin_unlock(&admin->lock);
+	wake_up_all(&admin->slot_freed);
+}
+
+static void trn_admin_write_command(struct trn_device *tdev, unsigned int index,
+				    struct trn_admin_command *cmd)
+{
+	struct trn_admin *admin = &tdev->admin;
+	struct trn_admin_slot *slot = &admin->slots[index];
+
+	lockdep_assert_held(&admin->lock);
+
+	reinit_completion(&slot->done);
+	slot->state = TRN_ADMIN_SLOT_IN_FLIGHT;
+	slot->uses++;
+	cmd->command_id = cpu_to_le16(slot->uses << 8 | index);
+	admin->sq[admin->sq_tail] = *cmd;
+	admin->sq_tail = (admin->sq_tail + 1) % TRN_ADMIN_ENTRIES;
+	/* writel() orders the command before the doorbell. */
+	trn_write32(tdev, TRN_REG_ADMIN_SQ_TAIL, admin->sq_tail);
+}
+
+/* NULL when all slots are busy. */
+static struct trn_admin_slot *trn_admin_submit(struct trn_device *tdev,
+					       struct trn_admin_command *cmd)
+{
+	struct trn_admin *admin = &tdev->admin;
+	struct trn_admin_slot *slot = NULL;
+	int i;
+
+	spin_lock(&admin->lock);
+	if (!admin->running) {
+		slot = ERR_PTR(-ENODEV);
+		goto out_unlock;
+	}
+	for (i = 0; i < TRN_ADMIN_SLOTS; i++) {
+		if (admin->slots[i].state != TRN_ADMIN_SLOT_FREE)
+			continue;
+		slot = &admin->slots[i];
+		trn_admin_write_command(tdev, i, cmd);
+		break;
+	}
+out_unlock:
+	spin_unlock(&admin->lock);
+	return slot;
+}
+
+/**
+ * trn_admin_exec() - execute a command and wait for its completion
+ * @tdev: device
+ * @cmd: command; command_id is filled in
+ *
+ * Sleeps uninterruptibly, because nobody else could take over the command's
+ * memory, but never longer than the chip's admin timeout: then it is dead.
+ *
+ * Return: 0, a TRN_ADMIN_* status (> 0), or -ENODEV when the chip is dead.  After
+ * -ENODEV the chip can no longer access host memory: memory may be freed.
+ */
+int trn_admin_exec(struct trn_device *tdev, struct trn_admin_command *cmd)
+{
+	struct trn_admin *admin = &tdev->admin;
+	unsigned int timeout_ms = tdev->caps.admin_timeout_ms;
+	struct trn_admin_slot *slot;
+	int result;
+
+	/* Every holder of a slot gives it back in bounded time. */
+	wait_event(admin->slot_freed, (slot = trn_admin_submit(tdev, cmd)));
+	if (IS_ERR(slot)) {
+		wait_for_completion(&tdev->stopped);
+		return PTR_ERR(slot);
+	}
+
+	if (!wait_for_completion_timeout(&slot->done, msecs_to_jiffies(timeout_ms))) {
+		/* The completion may be there without its interrupt. */
+		trn_admin_poll(tdev);
+		if (!try_wait_for_completion(&slot->done)) {
+			trn_device_declare_dead(tdev, "admin command 0x%02x not done in %u ms",
+						cmd->opcode, timeout_ms);
+			/* trn_admin_stop() completes it. */
+			wait_for_completion(&slot->done);
+		}
+	}
+
+	result = slot->result;
+	spin_lock(&admin->lock);
+	slot->state = TRN_ADMIN_SLOT_FREE;
+	spin_unlock(&admin->lock);
+	wake_up(&admin->slot_freed);
+
+	if (result < 0)
+		wait_for_completion(&tdev->stopped);
+	return result;
+}
+
+static bool trn_admin_completion_valid(struct trn_device *tdev,
+				       const struct trn_admin_completion *cqe)
+{
+	u16 id = le16_to_cpu(cqe->command_id);
+	unsigned int index = id & 0xff;
+	const struct trn_admin_slot *slot;
+
+	if (index > TRN_ADMIN_EVENT_SLOT)
+		return false;
+	slot = &tdev->admin.slots[index];
+	return slot->state == TRN_ADMIN_SLOT_IN_FLIGHT && slot->uses == id >> 8 &&
+	       le16_to_cpu(cqe->status) <= TRN_ADMIN_STATUS_LAST &&
+	       le16_to_cpu(cqe->sq_head) < TRN_ADMIN_ENTRIES &&
+	       !(le16_to_cpu(cqe->phase) & ~TRN_ADMIN_PHASE);
+}
+
+/* Handle the completions that the ring has. */
+void trn_admin_poll(struct trn_device *tdev)
+{
+	struct trn_admin *admin = &tdev->admin;
+	bool consumed = false, event = false;
+
+	spin_lock(&admin->lock);
+	while (admin->running) {
+		struct trn_admin_completion *entry = &admin->cq[admin->cq_head];
+		struct trn_admin_completion cqe;
+		struct trn_admin_slot *slot;
+		unsigned int index;
+
+		if ((le16_to_cpu(READ_ONCE(entry->phase)) & TRN_ADMIN_PHASE) != admin->phase)
+			break;
+		/* The phase is written last: read the rest after it. */
+		dma_rmb();
+		cqe = *entry;
+		if (!trn_admin_completion_valid(tdev, &cqe)) {
+			trn_device_declare_dead(tdev,
+						"bad admin completion: id 0x%04x status %u sq_head %u phase 0x%04x",
+						le16_to_cpu(cqe.command_id),
+						le16_to_cpu(cqe.status),
+						le16_to_cpu(cqe.sq_head),
+						le16_to_cpu(cqe.phase));
+			break;
+		}
+		admin->cq_head = (admin->cq_head + 1) % TRN_ADMIN_ENTRIES;
+		if (!admin->cq_head)
+			admin->phase ^= TRN_ADMIN_PHASE;
+		consumed = true;
+
+		index = le16_to_cpu(cqe.command_id) & 0xff;
+		slot = &admin->slots[index];
+		if (index == TRN_ADMIN_EVENT_SLOT) {
+			slot->state = TRN_ADMIN_SLOT_FREE;
+			event = !cqe.status;
+		} else {
+			trn_admin_complete(slot, le16_to_cpu(cqe.status));
+		}
+	}
+	if (consumed && admin->running)
+		trn_write32(tdev, TRN_REG_ADMIN_CQ_HEAD, admin->cq_head);
+	spin_unlock(&admin->lock);
+
+	if (event)
+		queue_work(tdev->wq, &tdev->event_work);
+}
+
+/* Let the chip tell of the next event; does nothing when it was told already. */
+void trn_admin_post_event(struct trn_device *tdev)
+{
+	struct trn_admin *admin = &tdev->admin;
+	struct trn_admin_command cmd = {
+		.opcode = TRN_ADMIN_EVENT,
+		.data.buffer = cpu_to_le64(admin->event_dma),
+	};
+
+	spin_lock(&admin->lock);
+	if (admin->running &&
+	    admin->slots[TRN_ADMIN_EVENT_SLOT].state == TRN_ADMIN_SLOT_FREE)
+		trn_admin_write_command(tdev, TRN_ADMIN_EVENT_SLOT, &cmd);
+	spin_unlock(&admin->lock);
+}
+
+/* A command with a result of sizeof(*result) bytes, 4096 at most. */
+static int trn_admin_read(struct trn_device *tdev, struct trn_admin_command *cmd,
+			  void *result, size_t size)
+{
+	struct trn_admin *admin = &tdev->admin;
+	int ret;
+
+	mutex_lock(&admin->data_lock);
+	memset(admin->data, 0, size);
+	ret = trn_admin_exec(tdev, cmd);
+	if (!ret)
+		memcpy(result, admin->data, size);
+	mutex_unlock(&admin->data_lock);
+	return ret;
+}
+
+int trn_admin_identify(struct trn_device *tdev, struct trn_identify *identify)
+{
+	struct trn_admin_command cmd = {
+		.opcode = TRN_ADMIN_IDENTIFY,
+		.data.buffer = cpu_to_le64(tdev->admin.data_dma),
+	};
+
+	return trn_admin_read(tdev, &cmd, identify, sizeof(*identify));
+}
+
+int trn_admin_get_events(struct trn_device *tdev, struct trn_log_events *log)
+{
+	struct trn_admin_command cmd = {
+		.opcode = TRN_ADMIN_GET_LOG,
+		.log.buffer = cpu_to_le64(tdev->admin.data_dma),
+		.log.length = cpu_to_le32(sizeof(*log)),
+		.log.page = TRN_LOG_EVENTS,
+	};
+
+	return trn_admin_read(tdev, &cmd, log, sizeof(*log));
+}
+
+int trn_admin_context_create(struct trn_device *tdev, u16 asid, dma_addr_t root)
+{
+	struct trn_admin_command cmd = {
+		.opcode = TRN_ADMIN_CONTEXT_CREATE,
+		.context.asid = cpu_to_le16(asid),
+		.context.root = cpu_to_le64(root),
+	};
+
+	return trn_admin_exec(tdev, &cmd);
+}
+
+/*
+ * Commands that take something away from the chip.  Only a chip that has lost its
+ * senses refuses one, and its memory could not be freed: declare it dead.
+ */
+void trn_admin_revoke(struct trn_device *tdev, struct trn_admin_command *cmd)
+{
+	int ret = trn_admin_exec(tdev, cmd);
+
+	if (ret > 0) {
+		trn_device_declare_dead(tdev, "admin command 0x%02x refused with status %d",
+					cmd->opcode, ret);
+		wait_for_completion(&tdev->stopped);
+	}
+}
+
+void trn_admin_context_destroy(struct trn_device *tdev, u16 asid)
+{
+	struct trn_admin_command cmd = {
+		.opcode = TRN_ADMIN_CONTEXT_DESTROY,
+		.context.asid = cpu_to_le16(asid),
+	};
+
+	trn_admin_revoke(tdev, &cmd);
+}
+
+void trn_admin_invalidate(struct trn_device *tdev, u16 asid, u64 va, u64 length)
+{
+	struct trn_admin_command cmd = {
+		.opcode = TRN_ADMIN_TLB_INVALIDATE,
+		.invalidate.asid = cpu_to_le16(asid),
+		.invalidate.va = cpu_to_le64(va),
+		.invalidate.length = cpu_to_le64(length),
+	};
+
+	trn_admin_revoke(tdev, &cmd);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _TRN_ARRAY_H
+#define _TRN_ARRAY_H
+
+#include <linux/types.h>
+
+struct drm_trn_array;
+
+void *trn_array_copy(const struct drm_trn_array *array, u32 max_count, u32 min_stride,
+		     size_t size);
+
+#endif /* _TRN_ARRAY_H */

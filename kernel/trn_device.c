@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One chip: bring-up, checks of what it says about itself, stop, death, removal.
+ *
+ * A chip leaves TRN_STATE_OK once.  trn_device_stop() then makes sure that it
+ * accesses host memory no more, completes @stopped, and only after that anything
+ * waiting for the chip is told, so that nobody frees memory under its DMA.
+ */
+#include <linux/ctype.h>
+#include <linux/delay.h>
+#include <linux/dma-mapping.h>
+#include <linux/log2.h>
+#include <linux/pci.h>
+#include <linux/sizes.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_managed.h>
+
+#include "trn_device.h"
+#include "trn_drv.h"
+#include "trn_gem.h"
+#include "trn_irq.h"
+#include "trn_netlink.h"
+#include "trn_queue.h"
+
+/* Upper limits for what a chip may claim: no wait of the driver is longer. */
+#define TRN_READY_TIMEOUT_MAX_MS	10000
+#define TRN_ADMIN_TIMEOUT_MAX_MS	10000
+#define TRN_HEARTBEAT_PERIOD_MAX_MS	500
+/* For a chip that failed: READY may well never clear. */
+#define TRN_DEATH_TIMEOUT_MS		500
+
+bool trn_device_enter(struct trn_device *tdev, int *idx)
+{
+	if (trn_device_state(tdev) != TRN_STATE_OK)
+		return false;
+	return drm_dev_enter(&tdev->drm, idx);
+}
+
+void trn_device_exit(int idx)
+{
+	drm_dev_exit(idx);
+}
+
+/* Wait until the bits @mask of STATUS are @value, or FATAL is set. */
+static int trn_device_wait_status(struct trn_device *tdev, u32 mask, u32 value,
+				  unsigned int timeout_ms)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(timeout_ms) + 1;
+	bool last;
+	u32 status;
+
+	do {
+		last = time_after(jiffies, deadline);
+		status = trn_read32(tdev, TRN_REG_STATUS);
+		if ((status & mask) == value)
+			return 0;
+		usleep_range(500, 1000);
+	} while (!last);
+	return -ETIMEDOUT;
+}
+
+/* Make the chip forget everything and leave host memory alone. */
+static int trn_device_disable(struct trn_device *tdev, unsigned int timeout_ms)
+{
+	trn_write32(tdev, TRN_REG_CTRL, 0);
+	return trn_device_wait_status(tdev, TRN_STATUS_READY | TRN_STATUS_FATAL, 0,
+				      timeout_ms);
+}
+
+static int trn_device_enable(struct trn_device *tdev)
+{
+	struct device *dev = &tdev->pdev->dev;
+	u32 status;
+	int ret;
+
+	trn_write32(tdev, TRN_REG_CTRL, TRN_CTRL_ENABLE);
+	ret = trn_device_wait_status(tdev, TRN_STATUS_READY, TRN_STATUS_READY,
+				     tdev->caps.ready_timeout_ms);
+	status = trn_read32(tdev, TRN_REG_STATUS);
+	if (status & TRN_STATUS_FATAL)
+		return dev_err_probe(dev, -EIO, "chip refused to start, reason %u\n",
+				     (status >> TRN_STATUS_REASON_SHIFT) & TRN_STATUS_REASON_MASK);
+	if (ret)
+		return dev_err_probe(dev, ret, "chip not ready after %u ms\n",
+				     tdev->caps.ready_timeout_ms);
+	return 0;
+}
+
+static int trn_device_check_bar(struct trn_device *tdev, int bar, u64 size, const char *what)
+{
+	struct pci_dev *pdev = tdev->pdev;
+
+	if (!(pci_resource_flags(pdev, bar) & IORESOURCE_MEM) || !pci_resource_len(pdev, bar))
+		return dev_err_probe(&pdev->dev, -ENODEV, "BAR %d (%s) is missing\n", bar, what);
+	if (pci_resource_len(pdev, bar) < size)
+		return dev_err_probe(&pdev->dev, -ENODEV,
+				     "BAR %d (%s) has %llu bytes, needs %llu\n", bar, what,
+				     (u64)pci_resource_len(pdev, bar), size);
+	return 0;
+}
+
+static int trn_device_map_registers(struct trn_device *tdev)
+{
+	struct device *dev = &tdev->pdev->dev;
+	u32 magic, version;
+	int ret;
+
+	ret = trn_device_check_bar(tdev, TRN_BAR_REGS, TRN_BAR_REGS_SIZE, "registers");
+	if (ret)
+		return ret;
+	tdev->regs = pcim_iomap(tdev->pdev, TRN_BAR_REGS, 0);
+	if (!tdev->regs)
+		return dev_err_probe(dev, -ENOMEM, "cannot map the registers\n");
+
+	magic = trn_read32(tdev, TRN_REG_MAGIC);
+	if (magic != TRN_MAGIC)
+		return dev_err_probe(dev, -ENODEV, "not a trn chip: magic 0x%08x, expected 0x%08x\n",
+				     magic, TRN_MAGIC);
+	version = trn_read32(tdev, TRN_REG_VERSION);
+	if (TRN_VERSION_MAJOR(version) != TRN_VERSION_MAJOR(TRN_VERSION_1_0))
+		return dev_err_probe(dev, -ENODEV, "architecture version %u.%u, driver knows %u\n",
+				     TRN_VERSION_MAJOR(version), TRN_VERSION_MINOR(version),
+				     TRN_VERSION_MAJOR(TRN_VERSION_1_0));
+	return 0;
+}
+
+static int trn_device_check_range(struct trn_device *tdev, const char *name,
+				  u64 value, u64 min, u64 max)
+{
+	if (value >= min && value <= max)
+		return 0;
+	return dev_err_probe(&tdev->pdev->dev, -ENODEV,
+			     "capability %s is %llu, must be %llu to %llu\n",
+			     name, value, min, max);
+}
+
+static int trn_device_check_power_of_two(struct trn_device *tdev, const char *name, u64 value)
+{
+	if (is_power_of_2(value))
+		return 0;
+	return dev_err_probe(&tdev->pdev->dev, -ENODEV,
+			     "capability %s is %llu, must be a power of two\n", name, value);
+}
+
+static int trn_device_check_caps(struct trn_device *tdev)
+{
+	const struct trn_caps *caps = &tdev->caps;
+	const struct {
+		const char *name;
+		u64 value, min, max;
+	} ranges[] = {
+		{ "HBM_STACKS", caps->hbm_stacks, 1, TRN_HBM_STACKS_MAX },
+		{ "HBM_STACK_SIZE", caps->hbm_stack_size, SZ_2M, TRN_PTE_ADDRESS_MASK >> 4 },
+		{ "CONTEXTS", caps->contexts, 2, 65536 },
+		{ "QUEUES", caps->queues, 1, 65536 },
+		{ "DOORBELL_STRIDE", caps->doorbell_stride, SZ_4K, SZ_1G },
+		{ "VECTORS", caps->vectors, 2, 2048 },
+		{ "VA_BITS", caps->va_bits, TRN_VA_BITS, TRN_VA_BITS },
+		{ "RING_MAX", caps->ring_max, 1 << TRN_RING_LOG2_MIN, 1U << 31 },
+		{ "READY_TIMEOUT", caps->ready_timeout_ms, 1, TRN_READY_TIMEOUT_MAX_MS },
+		{ "ADMIN_TIMEOUT", caps->admin_timeout_ms, 1, TRN_ADMIN_TIMEOUT_MAX_MS },
+		{ "HEARTBEAT_PERIOD", caps->heartbeat_period_ms, 1, TRN_HEARTBEAT_PERIOD_MAX_MS },
+		{ "EVENTS", caps->events, 1, U32_MAX },
+	};
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
+		ret = trn_device_check_range(tdev, ranges[i].name, ranges[i].value,
+					     ranges[i].min, ranges[i].max);
+		if (ret)
+			return ret;
+	}
+	ret = trn_device_check_power_of_two(tdev, "DOORBELL_STRIDE", caps->doorbell_stride);
+	if (!ret)
+		ret = trn_device_check_power_of_two(tdev, "RING_MAX", caps->ring_max);
+	if (ret)
+		return ret;
+	if (!(caps->page_sizes & BIT(TRN_PAGE_SHIFT)))
+		return dev_err_probe(&tdev->pdev->dev, -ENODEV,
+				     "capability PAGE_SIZES is 0x%x, lacks 4 KiB pages\n",
+				     caps->page_sizes);
+	if (caps->hbm_stack_size % SZ_2M)
+		return dev_err_probe(&tdev->pdev->dev, -ENODEV,
+				     "capability HBM_STACK_SIZE is %llu, not a multiple of 2 MiB\n",
+				     caps->hbm_stack_size);
+	return 0;
+}
+
+static int trn_device_read_caps(struct trn_device *tdev)
+{
+	struct trn_caps *caps = &tdev->caps;
+
+	caps->version = trn_read32(tdev, TRN_REG_VERSION);
+	caps->cores = trn_read32(tdev, TRN_REG_CAP_CORES);
+	caps->hbm_stacks = trn_read32(tdev, TRN_REG_CAP_HBM_STACKS);
+	caps->hbm_stack_size = trn_read64(tdev, TRN_REG_CAP_HBM_STACK_SIZE);
+	caps->hbm_aperture = trn_read64(tdev, TRN_REG_CAP_HBM_APERTURE);
+	caps->dma_engines = trn_read32(tdev, TRN_REG_CAP_DMA_ENGINES);
+	caps->coll_cores = trn_read32(tdev, TRN_REG_CAP_COLL_CORES);
+	caps->dtypes = trn_read32(tdev, TRN_REG_CAP_DTYPES);
+	caps->links = trn_read32(tdev, TRN_REG_CAP_LINKS);
+	caps->contexts = trn_read32(tdev, TRN_REG_CAP_CONTEXTS);
+	caps->queues = trn_read32(tdev, TRN_REG_CAP_QUEUES);
+	caps->doorbell_stride = trn_read32(tdev, TRN_REG_CAP_DOORBELL_STRIDE);
+	caps->vectors = trn_read32(tdev, TRN_REG_CAP_VECTORS);
+	caps->va_bits = trn_read32(tdev, TRN_REG_CAP_VA_BITS);
+	caps->page_sizes = trn_read32(tdev, TRN_REG_CAP_PAGE_SIZES);
+	caps->ring_max = trn_read32(tdev, TRN_REG_CAP_RING_MAX);
+	caps->sbuf_size = trn_read32(tdev, TRN_REG_CAP_SBUF_SIZE);
+	caps->psum_size = trn_read32(tdev, TRN_REG_CAP_PSUM_SIZE);
+	caps->semaphores = trn_read32(tdev, TRN_REG_CAP_SEMAPHORES);
+	caps->ready_timeout_ms = trn_read32(tdev, TRN_REG_CAP_READY_TIMEOUT);
+	caps->heartbeat_period_ms = trn_read32(tdev, TRN_REG_CAP_HEARTBEAT_PERIOD);
+	caps->admin_timeout_ms = trn_read32(tdev, TRN_REG_CAP_ADMIN_TIMEOUT);
+	caps->events = trn_read32(tdev, TRN_REG_CAP_EVENTS);
+	return trn_device_check_caps(tdev);
+}
+
+static int trn_device_map_doorbells(struct trn_device *tdev)
+{
+	const struct trn_caps *caps = &tdev->caps;
+	int ret;
+
+	ret = trn_device_check_bar(tdev, TRN_BAR_HBM, caps->hbm_aperture, "HBM aperture");
+	if (ret)
+		return ret;
+	ret = trn_device_check_bar(tdev, TRN_BAR_DOORBELL,
+				   (u64)caps->queues * caps->doorbell_stride, "doorbells");
+	if (ret)
+		return ret;
+	tdev->doorbells = pcim_iomap(tdev->pdev, TRN_BAR_DOORBELL, 0);
+	if (!tdev->doorbells)
+		return dev_err_probe(&tdev->pdev->dev, -ENOMEM, "cannot map the doorbells\n");
+	return 0;
+}
+
+/* A string of IDENTIFY: not terminated when full, and not trusted to be text. */
+static void trn_device_copy_string(char *dst, const u8 *src, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size && src[i]; i++)
+		dst[i] = isascii(src[i]) && isprint(src[i]) ? src[i] : '?';
+	dst[i] = '\0';
+}
+
+static int trn_device_identify(struct trn_device *tdev)
+{
+	struct trn_identity *identity = &tdev->identity;
+	struct device *dev = &tdev->pdev->dev;
+	u64 hbm_bytes = tdev->caps.hbm_stacks * tdev->caps.hbm_stack_size;
+	struct trn_identify *id;
+	int ret;
+
+	id = kmalloc(sizeof(*id), GFP_KERNEL);
+	if (!id)
+		return -ENOMEM;
+	ret = trn_admin_identify(tdev, id);
+	if (ret) {
+		ret = dev_err_probe(dev, ret < 0 ? ret : -EIO, "IDENTIFY failed, status %d\n", ret);
+		goto out_free;
+	}
+	if (le32_to_cpu(id->magic) != TRN_IDENTIFY_MAGIC ||
+	    le32_to_cpu(id->size) != sizeof(*id)) {
+		ret = dev_err_probe(dev, -EIO, "bad identify data: magic 0x%08x, size %u\n",
+				    le32_to_cpu(id->magic), le32_to_cpu(id->size));
+		goto out_free;
+	}
+	if (le64_to_cpu(id->hbm_bytes) != hbm_bytes) {
+		ret = dev_err_probe(dev, -EIO,
+				    "identify data has %llu bytes of HBM, registers have %llu\n",
+				    le64_to_cpu(id->hbm_bytes), hbm_bytes);
+		goto out_free;
+	}
+	memcpy(identity->uuid, id->uuid, sizeof(identity->uuid));
+	trn_device_copy_string(identity->generation, id->generation, sizeof(id->generation));
+	trn_device_copy_string(identity->serial, id->serial, sizeof(id->serial));
+	trn_device_copy_string(identity->firmware, id->firmware, sizeof(id->firmware));
+out_free:
+	kfree(id);
+	return ret;
+}
+
+/*
+ * The chip no longer accesses host memory when this returns: it has confirmed the
+ * disable, or else its access to the bus is switched off.
+ */
+void trn_device_stop(struct trn_device *tdev)
+{
+	unsigned int timeout_ms = tdev->caps.ready_timeout_ms;
+
+	mutex_lock(&tdev->stop_lock);
+	if (completion_done(&tdev->stopped))
+		goto out_unlock;
+
+	trn_admin_stop(tdev);
+	if (trn_device_state(tdev) == TRN_STATE_DEAD)
+		timeout_ms = min(timeout_ms, TRN_DEATH_TIMEOUT_MS);
+	if (trn_device_disable(tdev, timeout_ms) &&
+	    trn_device_state(tdev) != TRN_STATE_DEAD)
+		dev_warn(&tdev->pdev->dev, "chip did not stop in %u ms\n", timeout_ms);
+	pci_clear_master(tdev->pdev);
+	complete_all(&tdev->stopped);
+out_unlock:
+	mutex_unlock(&tdev->stop_lock);
+}
+
+static void trn_device_death_work(struct work_struct *work)
+{
+	struct trn_device *tdev = container_of(work, struct trn_device, death_work);
+
+	trn_device_stop(tdev);
+	trn_queue_fail_all(tdev);
+}
+
+/**
+ * trn_device_declare_dead() - the chip has failed for good
+ * @tdev: device
+ * @fmt: why, for the one line that the log gets
+ *
+ * Returns at once; jobs, waiters and mappings are dealt with by a work.  May be
+ * called in any context; calls after the first do nothing.
+ */
+void trn_device_declare_dead(struct trn_device *tdev, const char *fmt, ...)
+{
+	struct va_format vaf;
+	va_list args;
+
+	if (atomic_cmpxchg(&tdev->state, TRN_STATE_OK, TRN_STATE_DEAD) != TRN_STATE_OK)
+		return;
+
+	va_start(args, fmt);
+	vaf.fmt = fmt;
+	vaf.va = &args;
+	dev_err(&tdev->pdev->dev, "chip is dead: %pV\n", &vaf);
+	va_end(args);
+	queue_work(tdev->wq, &tdev->death_work);
+}
+
+static void trn_device_release_wq(struct drm_device *drm, void *wq)
+{
+	destroy_workqueue(wq);
+}
+
+/* Everything that needs no hardware and that open files may reach. */
+struct trn_device *trn_device_create(struct pci_dev *pdev)
+{
+	struct trn_device *tdev;
+	int ret;
+
+	tdev = devm_drm_dev_alloc(&pdev->dev, &trn_drm_driver, struct trn_device, drm);
+	if (IS_ERR(tdev))
+		return tdev;
+
+	tdev->pdev = pdev;
+	atomic_set(&tdev->state, TRN_STATE_OK);
+	init_completion(&tdev->stopped);
+	INIT_WORK(&tdev->death_work, trn_device_death_work);
+	ida_init(&tdev->asids);
+	xa_init_flags(&tdev->queues, XA_FLAGS_ALLOC);
+	INIT_LIST_HEAD(&tdev->host_bos);
+	INIT_LIST_HEAD(&tdev->files);
+	INIT_LIST_HEAD(&tdev->netlink_link);
+	trn_event_init(tdev);
+
+	ret = drmm_mutex_init(&tdev->drm, &tdev->stop_lock);
+	if (!ret)
+		ret = drmm_mutex_init(&tdev->drm, &tdev->bo_lock);
+	if (!ret)
+		ret = drmm_mutex_init(&tdev->drm, &tdev->event_lock);
+	if (!ret)
+		ret = drmm_mutex_init(&tdev->drm, &tdev->files_lock);
+	if (ret)
+		return ERR_PTR(ret);
+
+	tdev->wq = alloc_workqueue("trn-%s", WQ_UNBOUND, 0, pci_name(pdev));
+	if (!tdev->wq)
+		return ERR_PTR(-ENOMEM);
+	ret = drmm_add_action_or_reset(&tdev->drm, trn_device_release_wq, tdev->wq);
+	if (ret)
+		return ERR_PTR(ret);
+
+	pci_set_drvdata(pdev, tdev);
+	return tdev;
+}
+
+static int trn_device_start_pci(struct trn_device *tdev)
+{
+	struct pci_dev *pdev = tdev->pdev;
+	int ret;
+
+	ret = pcim_enable_device(pdev);
+	if (ret)
+		return dev_err_probe(&pdev->dev, ret, "cannot enable the PCI device\n");
+	ret = pcim_request_all_regions(pdev, TRN_DRIVER_NAME);
+	if (ret)
+		return dev_err_probe(&pdev->dev, ret, "BARs are in use\n");
+	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (ret)
+		return dev_err_probe(&pdev->dev, ret, "no 64-bit DMA\n");
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	return 0;
+}
+
+/* Unwinds by itself what devm and drmm do not. */
+int trn_device_start(struct trn_device *tdev)
+{
+	struct device *dev = &tdev->pdev->dev;
+	int ret;
+
+	ret = trn_device_start_pci(tdev);
+	if (ret)
+		return ret;
+	ret = trn_device_map_registers(tdev);
+	if (ret)
+		return ret;
+	ret = trn_device_read_caps(tdev);
+	if (ret)
+		return ret;
+	ret = trn_device_map_doorbells(tdev);
+	if (ret)
+		return ret;
+	/* An earlier kernel may have left it running. */
+	ret = trn_device_disable(tdev, tdev->caps.ready_timeout_ms);
+	if (ret)
+		return dev_err_probe(dev, ret, "chip did not stop in %u ms\n",
+				     tdev->caps.ready_timeout_ms);
+	ret = trn_heartbeat_check_alive(tdev);
+	if (ret)
+		return ret;
+	ret = trn_admin_init(tdev);
+	if (ret)
+		return ret;
+	trn_admin_program(tdev);
+	ret = trn_irq_init(tdev);
+	if (ret)
+		return ret;
+
+	pci_set_master(tdev->pdev);
+	ret = trn_device_enable(tdev);
+	if (ret)
+		goto err_stop;
+	trn_admin_start(tdev);
+	ret = trn_device_identify(tdev);
+	if (ret)
+		goto err_stop;
+	ret = trn_hbm_init(tdev);
+	if (ret)
+		goto err_stop;
+	ret = trn_vm_init(&tdev->kernel_vm, tdev, 0);
+	if (ret) {
+		ret = dev_err_probe(dev, ret, "cannot create the kernel's address space\n");
+		goto err_stop;
+	}
+	trn_admin_post_event(tdev);
+	trn_heartbeat_start(tdev);
+
+	ret = drm_dev_register(&tdev->drm, 0);
+	if (ret) {
+		ret = dev_err_probe(dev, ret, "cannot register\n");
+		goto err_heartbeat_stop;
+	}
+	trn_netlink_add_device(tdev);
+	dev_info(dev, "%s serial %s firmware %s, %u cores, %llu MiB HBM in %u stacks\n",
+		 tdev->identity.generation, tdev->identity.serial, tdev->identity.firmware,
+		 tdev->caps.cores, trn_hbm_total(tdev) >> 20, tdev->caps.hbm_stacks);
+	return 0;
+
+err_heartbeat_stop:
+	trn_heartbeat_stop(tdev);
+err_stop:
+	atomic_set(&tdev->state, TRN_STATE_GONE);
+	trn_device_stop(tdev);
+	flush_workqueue(tdev->wq);
+	trn_vm_fini(&tdev->kernel_vm);
+	return ret;
+}
+
+/* The chip stops, everybody is told; objects of open files stay. */
+void trn_device_shutdown(struct trn_device *tdev)
+{
+	trn_heartbeat_stop(tdev);
+	atomic_set(&tdev->state, TRN_STATE_GONE);
+	trn_device_stop(tdev);
+	flush_workqueue(tdev->wq);
+	trn_queue_fail_all(tdev);
+}
+
+/*
+ * After this nothing of the device is mapped for DMA and no code of the driver
+ * touches hardware.  What open files hold remains until they are closed.
+ */
+void trn_device_remove(struct trn_device *tdev)
+{
+	trn_netlink_remove_device(tdev);
+	trn_device_shutdown(tdev);
+	/* Waits for calls in trn_device_enter() sections, which are bounded. */
+	drm_dev_unplug(&tdev->drm);
+	trn_file_destroy_all(tdev);
+	trn_vm_fini(&tdev->kernel_vm);
+	trn_gem_unmap_all(tdev);
+}

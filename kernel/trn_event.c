@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events.  An EVENT command that completes says only that there are some; what
+ * counts is the chip's event log, which also has those that happened while no
+ * EVENT command was waiting.
+ */
+#include <linux/slab.h>
+
+#include <drm/drm_print.h>
+
+#include "trn_device.h"
+#include "trn_queue.h"
+
+/* A fault is the job's doing; the rest has several causes. */
+static int trn_event_stop_error(u8 reason)
+{
+	switch (reason) {
+	case TRN_STOP_FAULT_UNMAPPED:
+	case TRN_STOP_FAULT_PERMISSION:
+	case TRN_STOP_FAULT_RANGE:
+		return -EFAULT;
+	default:
+		return -EIO;
+	}
+}
+
+static void trn_event_handle(struct trn_device *tdev, const struct trn_event *event)
+{
+	if (event->kind != TRN_EVENT_QUEUE_STOPPED)
+		return;
+	drm_dbg(&tdev->drm,
+		"queue %u stopped at packet %u: reason %u, asid %u, address 0x%llx, access %u\n",
+		le16_to_cpu(event->queue), le32_to_cpu(event->packet), event->reason,
+		le16_to_cpu(event->asid), le64_to_cpu(event->address), event->access);
+	trn_queue_stopped(tdev, le16_to_cpu(event->queue), trn_event_stop_error(event->reason));
+}
+
+/*
+ * Events were lost because the log had no room for them: ask every queue whether
+ * it runs.  One that can be suspended did.
+ */
+static void trn_event_find_stopped(struct trn_device *tdev)
+{
+	struct trn_queue *queue;
+	unsigned long id;
+
+	xa_for_each(&tdev->queues, id, queue) {
+		struct trn_admin_command cmd = {
+			.opcode = TRN_ADMIN_QUEUE_SUSPEND,
+			.queue.queue = cpu_to_le16(id),
+		};
+		int ret = trn_admin_exec(tdev, &cmd);
+
+		if (ret == TRN_ADMIN_BAD_STATE)
+			trn_queue_stopped(tdev, id, -EIO);
+		if (ret)
+			continue;
+		/* May be refused: the queue may have been destroyed meanwhile. */
+		cmd.opcode = TRN_ADMIN_QUEUE_RESUME;
+		trn_admin_exec(tdev, &cmd);
+	}
+}
+
+static void trn_event_read_log(struct trn_device *tdev, struct trn_log_events *log)
+{
+	u64 next;
+	u32 count, i;
+
+	lockdep_assert_held(&tdev->event_lock);
+
+	if (trn_admin_get_events(tdev, log))
+		return;
+	next = le64_to_cpu(log->next_sequence);
+	count = le32_to_cpu(log->count);
+	if (count > TRN_LOG_EVENTS_MAX || count >= next || next <= tdev->event_seen) {
+		trn_device_declare_dead(tdev, "bad event log: next %llu, count %u, %llu seen",
+					next, count, tdev->event_seen);
+		return;
+	}
+	/* The log has next - count ... next - 1. */
+	if (tdev->event_seen + 1 < next - count)
+		trn_event_find_stopped(tdev);
+	for (i = 0; i < count; i++) {
+		if (next - count + i > tdev->event_seen)
+			trn_event_handle(tdev, &log->event[i]);
+	}
+	tdev->event_seen = next - 1;
+}
+
+/* When this returns, what the chip had logged before has been dealt with. */
+void trn_event_process(struct trn_device *tdev)
+{
+	struct trn_log_events *log;
+
+	log = kmalloc(sizeof(*log), GFP_KERNEL | __GFP_NOFAIL);
+	mutex_lock(&tdev->event_lock);
+	trn_event_read_log(tdev, log);
+	mutex_unlock(&tdev->event_lock);
+	kfree(log);
+}
+
+static void trn_event_work(struct work_struct *work)
+{
+	struct trn_device *tdev = container_of(work, struct trn_device, event_work);
+
+	/* First, so that an event after reading the log is told. */
+	trn_admin_post_event(tdev);
+	trn_event_process(tdev);
+}
+
+void trn_event_init(struct trn_device *tdev)
+{
+	INIT_WORK(&tdev->event_work, trn_event_work);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/slab.h>
+
+#include "trn_compat.h"
+#include "trn_device.h"
+#include "trn_fence.h"
+
+static const char *trn_fence_driver_name(struct dma_fence *base)
+{
+	return TRN_DRIVER_NAME;
+}
+
+static const char *trn_fence_timeline_name(struct dma_fence *base)
+{
+	return "kernel queue";
+}
+
+static const struct dma_fence_ops trn_fence_ops = {
+	.get_driver_name = trn_fence_driver_name,
+	.get_timeline_name = trn_fence_timeline_name,
+	.release = TRN_FENCE_RELEASE,
+};
+
+struct trn_fence *trn_fence_alloc(void)
+{
+	return kzalloc(sizeof(struct trn_fence), GFP_KERNEL_ACCOUNT);
+}
+
+/* A fence that trn_fence_init() has not seen. */
+void trn_fence_free_unused(struct trn_fence *fence)
+{
+	kfree(fence);
+}
+
+void trn_fence_init(struct trn_fence *fence, u64 context, u64 seqno)
+{
+	spin_lock_init(&fence->lock);
+	trn_fence_pin_module();
+	dma_fence_init(&fence->base, &trn_fence_ops, &fence->lock, context, seqno);
+}

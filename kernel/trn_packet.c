@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Queue packets: which ones a job may have.  Addresses are left to the chip,
+ * which checks each access.
+ */
+#include <linux/errno.h>
+#include <linux/string.h>
+
+#include "trn_packet.h"
+
+static bool trn_packet_length_valid(u64 length)
+{
+	return length && length <= TRN_PACKET_LENGTH_MAX;
+}
+
+static bool trn_packet_fill_valid(const struct trn_packet *packet)
+{
+	u64 length = le64_to_cpu(packet->fill.length);
+	u64 mask;
+
+	if (packet->fill.unit_log2 > 3)
+		return false;
+	mask = (1ULL << packet->fill.unit_log2) - 1;
+	return trn_packet_length_valid(length) &&
+	       !(length & mask) && !(le64_to_cpu(packet->fill.destination) & mask) &&
+	       !memchr_inv(packet->fill.reserved, 0, sizeof(packet->fill.reserved));
+}
+
+/**
+ * trn_packet_check() - may this packet be part of a job?
+ * @packet: in memory that user space cannot change
+ *
+ * Fences are not among them: those of a kernel queue are the driver's.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int trn_packet_check(const struct trn_packet *packet)
+{
+	bool valid;
+
+	switch (packet->opcode) {
+	case TRN_PACKET_NOP:
+		valid = !memchr_inv(packet->body, 0, sizeof(packet->body));
+		break;
+	case TRN_PACKET_COPY:
+		valid = trn_packet_length_valid(le64_to_cpu(packet->copy.length)) &&
+			!memchr_inv(packet->copy.reserved, 0, sizeof(packet->copy.reserved));
+		break;
+	case TRN_PACKET_FILL:
+		valid = trn_packet_fill_valid(packet);
+		break;
+	default:
+		valid = false;
+	}
+	return valid && !memchr_inv(packet->reserved0, 0, sizeof(packet->reserved0)) ?
+		0 : -EINVAL;
+}
+
+void trn_packet_fence_write(struct trn_packet *packet, u64 address, u64 value)
+{
+	*packet = (struct trn_packet) {
+		.opcode = TRN_PACKET_FENCE_WRITE,
+		.fence = {
+			.address = cpu_to_le64(address),
+			.value = cpu_to_le64(value),
+		},
+	};
+}

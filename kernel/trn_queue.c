@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Queues: creation, destruction, failure.
+ *
+ * Jobs of a queue may be told that they failed only when the chip does nothing
+ * for them any more: after QUEUE_DESTROY, after the chip has stopped the queue, or
+ * after the chip itself was stopped.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include <drm/drm_file.h>
+#include <drm/drm_print.h>
+#include <drm/trn_accel.h>
+
+#include "trn_context.h"
+#include "trn_device.h"
+#include "trn_drv.h"
+#include "trn_fence.h"
+#include "trn_gem.h"
+#include "trn_irq.h"
+#include "trn_queue.h"
+
+static void trn_queue_release(struct kref *ref)
+{
+	struct trn_queue *queue = container_of(ref, struct trn_queue, ref);
+
+	if (queue->ring_memory)
+		vunmap(queue->ring_memory);
+	if (queue->ring_bo)
+		drm_gem_object_put(&queue->ring_bo->base);
+	__free_page(queue->control_page);
+	trn_context_put(queue->context);
+	mutex_destroy(&queue->mmap_lock);
+	mutex_destroy(&queue->submit_lock);
+	kfree(queue);
+}
+
+void trn_queue_put(struct trn_queue *queue)
+{
+	kref_put(&queue->ref, trn_queue_release);
+}
+
+struct trn_queue *trn_queue_get(struct trn_file *file, u32 handle)
+{
+	struct trn_queue *queue;
+
+	xa_lock(&file->queues);
+	queue = xa_load(&file->queues, handle);
+	if (queue)
+		kref_get(&queue->ref);
+	xa_unlock(&file->queues);
+	return queue;
+}
+
+/* From interrupts and the heartbeat: look what the chip has done. */
+void trn_queue_progress(struct trn_queue *queue)
+{
+	if (queue->mode == DRM_TRN_QUEUE_KERNEL)
+		trn_submit_progress(queue);
+	wake_up_all(&queue->wait);
+}
+
+/* New work is refused, pollers and waiters are told; jobs are the caller's. */
+void trn_queue_set_error(struct trn_queue *queue, int error, u32 status)
+{
+	struct trn_control *control = queue->control;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (!queue->error)
+		queue->generation++;
+	queue->error = error;
+	WRITE_ONCE(control->generation, cpu_to_le32(queue->generation));
+	WRITE_ONCE(control->status, cpu_to_le32(status));
+	spin_unlock_irqrestore(&queue->lock, flags);
+	wake_up_all(&queue->wait);
+}
+
+/* The chip has stopped queue @id; its first unfinished job failed with @error. */
+void trn_queue_stopped(struct trn_device *tdev, u32 id, int error)
+{
+	struct trn_queue *queue;
+
+	xa_lock(&tdev->queues);
+	queue = xa_load(&tdev->queues, id);
+	if (queue)
+		kref_get(&queue->ref);
+	xa_unlock(&tdev->queues);
+	if (!queue)
+		return;
+	trn_queue_set_error(queue, -EIO, TRN_CONTROL_STOPPED);
+	trn_submit_cancel(queue, error, -EIO);
+	trn_queue_put(queue);
+}
+
+/* The chip is stopped. */
+void trn_queue_fail_all(struct trn_device *tdev)
+{
+	struct trn_queue *queue;
+	unsigned long id;
+
+	xa_lock(&tdev->queues);
+	xa_for_each(&tdev->queues, id, queue) {
+		kref_get(&queue->ref);
+		xa_unlock(&tdev->queues);
+
+		trn_queue_set_error(queue, -ENODEV, TRN_CONTROL_GONE);
+		trn_queue_revoke(queue);
+		trn_submit_cancel(queue, -ENODEV, -ENODEV);
+		trn_queue_put(queue);
+
+		xa_lock(&tdev->queues);
+	}
+	xa_unlock(&tdev->queues);
+}
+
+static int trn_queue_alloc_control(struct trn_queue *queue)
+{
+	struct device *dev = &queue->tdev->pdev->dev;
+
+	queue->control_page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!queue->control_page)
+		return -ENOMEM;
+	queue->control = page_address(queue->control_page);
+	queue->control_dma = dma_map_page(dev, queue->control_page, 0, PAGE_SIZE,
+					  DMA_BIDIRECTIONAL);
+	if (dma_mapping_error(dev, queue->control_dma)) {
+		__free_page(queue->control_page);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void trn_queue_unmap_control(struct trn_queue *queue)
+{
+	dma_unmap_page(&queue->tdev->pdev->dev, queue->control_dma, PAGE_SIZE,
+		       DMA_BIDIRECTIONAL);
+}
+
+/* One object: a page with the fence word, then the ring. */
+static int trn_queue_alloc_ring(struct trn_queue *queue, u32 entries)
+{
+	struct trn_device *tdev = queue->tdev;
+	u64 size = PAGE_SIZE + PAGE_ALIGN((u64)entries * sizeof(struct trn_packet));
+	struct trn_bo *bo;
+	int ret;
+
+	bo = trn_gem_create_host(tdev, size);
+	if (IS_ERR(bo))
+		return PTR_ERR(bo);
+	queue->ring_memory = vmap(bo->pages, size >> PAGE_SHIFT, VM_MAP, PAGE_KERNEL);
+	if (!queue->ring_memory) {
+		ret = -ENOMEM;
+		goto err_put_bo;
+	}
+	ret = trn_vm_map_anywhere(&tdev->kernel_vm, bo, &queue->ring_va);
+	if (ret)
+		goto err_vunmap;
+	queue->ring_bo = bo;
+	queue->ring.entries = entries;
+	queue->fence_context = dma_fence_context_alloc(1);
+	return 0;
+
+err_vunmap:
+	vunmap(queue->ring_memory);
+	queue->ring_memory = NULL;
+err_put_bo:
+	drm_gem_object_put(&bo->base);
+	return ret;
+}
+
+static void trn_queue_unmap_ring(struct trn_queue *queue)
+{
+	if (queue->ring_bo)
+		trn_vm_unmap_sync(&queue->tdev->kernel_vm, queue->ring_va,
+				  queue->ring_bo->base.size);
+}
+
+static int trn_queue_create_on_chip(struct trn_queue *queue, u16 vector,
+				    const struct drm_trn_queue_create *args)
+{
+	u16 asid = queue->context->vm.asid;
+	bool kernel = queue->mode == DRM_TRN_QUEUE_KERNEL;
+	struct trn_admin_command cmd = {
+		.opcode = TRN_ADMIN_QUEUE_CREATE,
+		.queue_create = {
+			.queue = cpu_to_le16(queue->id),
+			.type = args->type,
+			.ring_log2 = ilog2(args->ring_entries),
+			.ring_asid = cpu_to_le16(kernel ? 0 : asid),
+			.asid = cpu_to_le16(asid),
+			.vector = cpu_to_le16(vector),
+			.ring_va = cpu_to_le64(kernel ? queue->ring_va + PAGE_SIZE : args->ring_va),
+			.control = cpu_to_le64(queue->control_dma),
+		},
+	};
+	int ret = trn_admin_exec(queue->tdev, &cmd);
+
+	if (ret > 0) {
+		drm_notice(&queue->tdev->drm, "chip refused queue %u with status %d\n",
+			   queue->id, ret);
+		ret = -EIO;
+	}
+	return ret;
+}
+
+static void trn_queue_destroy_on_chip(struct trn_queue *queue)
+{
+	struct trn_admin_command cmd = {
+		.opcode = TRN_ADMIN_QUEUE_DESTROY,
+		.queue.queue = cpu_to_le16(queue->id),
+	};
+
+	trn_admin_revoke(queue->tdev, &cmd);
+}
+
+/*
+ * A new queue of @context, which cannot be destroyed meanwhile, because the
+ * caller holds @file->lock.
+ */
+static struct trn_queue *trn_queue_create(struct trn_file *file, struct trn_context *context,
+					  const struct drm_trn_queue_create *args)
+{
+	struct trn_device *tdev = file->tdev;
+	struct trn_queue *queue;
+	int ret;
+
+	queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
+	if (!queue)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&queue->ref);
+	queue->tdev = tdev;
+	queue->file = file;
+	queue->context = context;
+	queue->mode = args->mode;
+	spin_lock_init(&queue->lock);
+	mutex_init(&queue->mmap_lock);
+	mutex_init(&queue->submit_lock);
+	init_waitqueue_head(&queue->wait);
+	INIT_LIST_HEAD(&queue->jobs);
+	INIT_LIST_HEAD(&queue->waiters);
+
+	ret = trn_queue_alloc_control(queue);
+	if (ret) {
+		kfree(queue);
+		return ERR_PTR(ret);
+	}
+	/* From here on trn_queue_release() frees what is not DMA. */
+	kref_get(&context->ref);
+	if (queue->mode == DRM_TRN_QUEUE_KERNEL) {
+		ret = trn_queue_alloc_ring(queue, args->ring_entries);
+		if (ret)
+			goto err_unmap_control;
+	}
+	ret = xa_alloc(&tdev->queues, &queue->id, queue, XA_LIMIT(0, tdev->caps.queues - 1),
+		       GFP_KERNEL);
+	if (ret) {
+		ret = ret == -EBUSY ? -ENOSPC : ret;
+		goto err_unmap_ring;
+	}
+	ret = trn_queue_create_on_chip(queue, trn_irq_add_queue(queue), args);
+	if (ret)
+		goto err_erase;
+	ret = xa_alloc(&file->queues, &queue->handle, queue, xa_limit_32b, GFP_KERNEL);
+	if (ret)
+		goto err_destroy_on_chip;
+	return queue;
+
+err_destroy_on_chip:
+	trn_queue_destroy_on_chip(queue);
+err_erase:
+	trn_irq_remove_queue(queue);
+	xa_erase(&tdev->queues, queue->id);
+err_unmap_ring:
+	trn_queue_unmap_ring(queue);
+err_unmap_control:
+	trn_queue_unmap_control(queue);
+	trn_queue_put(queue);
+	return ERR_PTR(ret);
+}
+
+/* @queue was taken out of its file's table. */
+static void trn_queue_destroy(struct trn_queue *queue)
+{
+	struct trn_device *tdev = queue->tdev;
+	bool gone;
+
+	trn_queue_set_error(queue, -ECANCELED, TRN_CONTROL_DESTROYED);
+	trn_queue_revoke(queue);
+	trn_queue_destroy_on_chip(queue);
+	/* What the chip had to say about this id must not meet its next owner. */
+	trn_event_process(tdev);
+	trn_irq_remove_queue(queue);
+	xa_erase(&tdev->queues, queue->id);
+
+	gone = trn_device_state(tdev) != TRN_STATE_OK;
+	if (gone)
+		trn_queue_set_error(queue, -ENODEV, TRN_CONTROL_GONE);
+	trn_submit_cancel(queue, gone ? -ENODEV : -ECANCELED, gone ? -ENODEV : -ECANCELED);
+	trn_queue_unmap_ring(queue);
+	trn_queue_unmap_control(queue);
+	trn_queue_put(queue);
+}
+
+/* The queues of @context, or all of the file if it is NULL. */
+void trn_queue_destroy_matching(struct trn_file *file, struct trn_context *context)
+{
+	struct trn_queue *queue;
+	unsigned long handle;
+
+	lockdep_assert_held(&file->lock);
+
+	xa_for_each(&file->queues, handle, queue) {
+		if (context && queue->context != context)
+			continue;
+		xa_erase(&file->queues, handle);
+		trn_queue_destroy(queue);
+	}
+}
+
+static int trn_queue_check(struct trn_device *tdev, const struct drm_trn_queue_create *args)
+{
+	u64 size = (u64)args->ring_entries * sizeof(struct trn_packet);
+
+	if (args->flags || args->type != TRN_QUEUE_TYPE_DMA)
+		return -EINVAL;
+	if (!is_power_of_2(args->ring_entries) || args->ring_entries < 1 << TRN_RING_LOG2_MIN ||
+	    args->ring_entries > tdev->caps.ring_max)
+		return -EINVAL;
+	switch (args->mode) {
+	case DRM_TRN_QUEUE_KERNEL:
+		return args->ring_va ? -EINVAL : 0;
+	case DRM_TRN_QUEUE_USER:
+		if (!PAGE_ALIGNED(args->ring_va) || args->ring_va >= BIT_ULL(TRN_VA_BITS) ||
+		    size > BIT_ULL(TRN_VA_BITS) - args->ring_va)
+			return -EINVAL;
+		/* A host page would have doorbells of several queues. */
+		return tdev->caps.doorbell_stride < PAGE_SIZE ? -EOPNOTSUPP : 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+int trn_ioctl_queue_create(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct trn_device *tdev = to_trn_device(drm);
+	struct drm_trn_queue_create *args = data;
+	struct trn_file *file = drm_file->driver_priv;
+	struct trn_context *context;
+	struct trn_queue *queue;
+	int idx, ret;
+
+	ret = trn_queue_check(tdev, args);
+	if (ret)
+		return ret;
+	if (!trn_device_enter(tdev, &idx))
+		return -ENODEV;
+	mutex_lock(&file->lock);
+	context = xa_load(&file->contexts, args->context);
+	queue = context ? trn_queue_create(file, context, args) : ERR_PTR(-ENOENT);
+	if (IS_ERR(queue)) {
+		ret = PTR_ERR(queue);
+		goto out_unlock;
+	}
+	args->queue = queue->handle;
+	if (queue->mode == DRM_TRN_QUEUE_USER) {
+		args->control_offset = trn_queue_mmap_offset(queue, TRN_MMAP_CONTROL);
+		args->doorbell_offset = trn_queue_mmap_offset(queue, TRN_MMAP_DOORBELL);
+	} else {
+		args->control_offset = 0;
+		args->doorbell_offset = 0;
+	}
+out_unlock:
+	mutex_unlock(&file->lock);
+	trn_device_exit(idx);
+	return ret;
+}
+
+int trn_ioctl_queue_destroy(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct trn_device *tdev = to_trn_device(drm);
+	struct drm_trn_queue_destroy *args = data;
+	struct trn_file *file = drm_file->driver_priv;
+	struct trn_queue *queue;
+	int idx;
+
+	if (args->pad)
+		return -EINVAL;
+	if (!trn_device_enter(tdev, &idx))
+		return -ENODEV;
+	mutex_lock(&file->lock);
+	queue = xa_erase(&file->queues, args->queue);
+	if (queue)
+		trn_queue_destroy(queue);
+	mutex_unlock(&file->lock);
+	trn_device_exit(idx);
+	return queue ? 0 : -ENOENT;
+}

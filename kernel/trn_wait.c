@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * WAIT: sleep until a user queue's fence has reached a value.
+ *
+ * wake_at is one word for all waiters of the queue: it is the least value that
+ * any of them wants.  Interrupts that nobody needs do no harm; the process
+ * may write wake_at too, and then wakes late, at its own deadline.
+ */
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/sched/signal.h>
+
+#include <drm/drm_file.h>
+#include <drm/trn_accel.h>
+
+#include "trn_context.h"
+#include "trn_device.h"
+#include "trn_gem.h"
+#include "trn_queue.h"
+
+struct trn_waiter {
+	struct list_head link;		/* trn_queue.waiters */
+	const __le64 *word;
+	u64 value;
+};
+
+static void trn_wait_arm(struct trn_queue *queue)
+{
+	struct trn_waiter *waiter;
+	u64 least = 0;
+
+	lockdep_assert_held(&queue->lock);
+
+	list_for_each_entry(waiter, &queue->waiters, link) {
+		if (!least || waiter->value < least)
+			least = waiter->value;
+	}
+	WRITE_ONCE(queue->control->wake_at, cpu_to_le64(least));
+}
+
+static void trn_wait_begin(struct trn_queue *queue, struct trn_waiter *waiter)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_add(&waiter->link, &queue->waiters);
+	trn_wait_arm(queue);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+static void trn_wait_end(struct trn_queue *queue, struct trn_waiter *waiter)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_del(&waiter->link);
+	trn_wait_arm(queue);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+static bool trn_wait_reached(const struct trn_waiter *waiter)
+{
+	bool reached = le64_to_cpu(READ_ONCE(*waiter->word)) >= waiter->value;
+
+	/* What was written before the fence is read after it. */
+	dma_rmb();
+	return reached;
+}
+
+/* 0 reached, -EAGAIN not yet, else why waiting is of no use. */
+static int trn_wait_check(struct trn_queue *queue, const struct trn_waiter *waiter,
+			  ktime_t deadline)
+{
+	int error;
+
+	if (trn_wait_reached(waiter))
+		return 0;
+	if (trn_device_state(queue->tdev) != TRN_STATE_OK)
+		return -ENODEV;
+	error = READ_ONCE(queue->error);
+	if (error)
+		return error;
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	if (ktime_compare(ktime_get(), deadline) >= 0)
+		return -ETIME;
+	return -EAGAIN;
+}
+
+static int trn_wait_sleep(struct trn_queue *queue, struct trn_waiter *waiter, ktime_t deadline)
+{
+	DEFINE_WAIT(wait);
+	int ret;
+
+	trn_wait_begin(queue, waiter);
+	for (;;) {
+		prepare_to_wait(&queue->wait, &wait, TASK_KILLABLE);
+		/*
+		 * Pairs with the chip's, between fence write and load of wake_at: either
+		 * it sees wake_at, or the fence is seen here.
+		 */
+		mb();
+		ret = trn_wait_check(queue, waiter, deadline);
+		if (ret != -EAGAIN)
+			break;
+		schedule_hrtimeout_range(&deadline, current->timer_slack_ns, HRTIMER_MODE_ABS);
+	}
+	finish_wait(&queue->wait, &wait);
+	trn_wait_end(queue, waiter);
+	return ret;
+}
+
+static int trn_wait(struct trn_queue *queue, const struct drm_trn_wait *args)
+{
+	ktime_t deadline = ns_to_ktime(args->deadline_ns);
+	struct trn_waiter waiter = { .value = args->value };
+	struct trn_bo *bo;
+	int ret;
+
+	waiter.word = trn_vm_find_word(&queue->context->vm, args->va, &bo);
+	if (IS_ERR(waiter.word))
+		return PTR_ERR(waiter.word);
+	ret = trn_wait_check(queue, &waiter, deadline);
+	if (ret == -EAGAIN)
+		ret = trn_wait_sleep(queue, &waiter, deadline);
+	drm_gem_object_put(&bo->base);
+	return ret;
+}
+
+int trn_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct drm_trn_wait *args = data;
+	struct trn_queue *queue;
+	int ret;
+
+	if (args->flags || !args->value || !IS_ALIGNED(args->va, sizeof(__le64)))
+		return -EINVAL;
+	if (trn_device_state(to_trn_device(drm)) != TRN_STATE_OK)
+		return -ENODEV;
+	queue = trn_queue_get(drm_file->driver_priv, args->queue);
+	if (!queue)
+		return -ENOENT;
+	ret = queue->mode == DRM_TRN_QUEUE_USER ? trn_wait(queue, args) : -EINVAL;
+	trn_queue_put(queue);
+	return ret;
+}
