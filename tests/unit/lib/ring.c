@@ -153,6 +153,37 @@ START_TEST(no_kick_is_lost)
 }
 END_TEST
 
+/*
+ * One packet at a time, given a moment after the one before it has finished: the moment in
+ * which the device goes to sleep.
+ */
+START_TEST(submit_meets_sleep)
+{
+	static struct fake_device device;
+	struct trn_ring ring = make_ring(&device, 4);
+	int64_t deadline = trn_deadline(INT64_C(60000000000));
+	uint64_t sequence, spins;
+	pthread_t thread;
+	uint32_t tail = 0;
+	volatile int delay;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, run_device, &device), 0);
+	for (sequence = 1; sequence <= 100000; sequence++) {
+		tail = trn_ring_submit(&ring, tail, sequence);
+		for (spins = 1; trn_ring_completed(&ring) < sequence; spins++)
+			if (spins % 4096 == 0) {
+				ck_assert_msg(trn_deadline(0) < deadline, "a kick was lost");
+				sched_yield();
+			}
+		for (delay = rand() % 64; delay > 0; delay--)
+			;
+	}
+	__atomic_store_n(&device.stop, true, __ATOMIC_RELEASE);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert(!device.failed);
+}
+END_TEST
+
 START_TEST(fence_packet)
 {
 	struct fake_device device;
@@ -215,6 +246,7 @@ int main(void)
 
 	tcase_set_timeout(cases, 240);
 	tcase_add_test(cases, no_kick_is_lost);
+	tcase_add_test(cases, submit_meets_sleep);
 	tcase_add_test(cases, fence_packet);
 	tcase_add_test(cases, doorbell_only_when_asked_for);
 	tcase_add_test(cases, states);

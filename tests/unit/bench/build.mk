@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+
+$(eval $(call unit_test,bench-options,tests/unit/bench/options.c tools/trn-bench/options.c,libdrm,))
+$(O)/tests/unit/bench-options: $(O)/bin/trn-bench
