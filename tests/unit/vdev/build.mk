@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+vdev_test := tests/unit/vdev
+
+$(eval $(call unit_test,vdev-config, \
+	$(vdev_test)/test_config.c $(vdev_pci_sources)))
+
+$(eval $(call unit_test,vdev-dma, \
+	$(vdev_test)/test_dma.c tools/vdev/vfio-user/dma.c))
+
+$(eval $(call unit_test,vdev-server, \
+	$(addprefix $(vdev_test)/, main.c client.c fake_chip.c rig.c \
+	test_session.c test_broken.c test_regions.c test_interrupts.c test_memory.c) \
+	$(vdev_server_sources) tools/vdev/model/generations.c, \
+	jansson))
+
+$(eval $(call unit_test,vdev-fuzz, \
+	$(addprefix $(vdev_test)/, test_fuzz.c client.c fake_chip.c rig.c) \
+	$(vdev_server_sources) tools/vdev/model/generations.c, \
+	jansson))
+
+$(eval $(call unit_test,vdev-control, \
+	$(addprefix $(vdev_test)/, test_control.c client.c fake_chip.c rig.c) \
+	tools/vdev/control.c $(vdev_server_sources) tools/vdev/model/generations.c, \
+	jansson))
+
+$(eval $(call unit_test,vdev-options, \
+	$(vdev_test)/test_options.c tools/vdev/options.c tools/vdev/model/generations.c))

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A chip that does nothing but remember: the server's tests link it in place of the
+ * model.  Tests play its executor: they call host's operations themselves.
+ */
+#ifndef TESTS_UNIT_VDEV_FAKE_CHIP_H
+#define TESTS_UNIT_VDEV_FAKE_CHIP_H
+
+#include <stdint.h>
+
+#include "tools/vdev/model/chip.h"
+
+#define FAKE_QUEUES	6	/* not a power of two */
+#define FAKE_STRIDE	4096
+#define FAKE_VECTORS	70	/* more than one word of pending bits */
+#define FAKE_HBM	(16ULL << 20)
+#define FAKE_APERTURE	(1ULL << 20)
+
+struct fake_chip {
+	const struct trn_host_ops *ops;
+	void		*host;
+	unsigned int	resets;
+	uint64_t	doorbell_offset;	/* of the newest doorbell write */
+	uint64_t	doorbell_value;
+};
+
+/* The newest chip made.  A copy: consistent whatever the server does. */
+struct fake_chip fake_chip_state(void);
+
+/* What trn_chip_reset() does besides counting; NULL: nothing. */
+void fake_chip_on_reset(void (*hook)(void));
+
+#endif /* TESTS_UNIT_VDEV_FAKE_CHIP_H */

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* The control socket: what it answers, and what it does with clients that misbehave. */
+#include <check.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "rig.h"
+#include "tools/vdev/control.h"
+
+static struct rig rig;
+static struct trn_control_chip chips[1];
+static struct trn_control *control;
+static struct sockaddr_un address;
+
+static void begin(void)
+{
+	rig_begin_attached(&rig);
+	chips[0] = (struct trn_control_chip){ "trn2", rig.server };
+}
+
+static void end(void)
+{
+	rig_end(&rig);
+}
+
+static json_t *ask(const char *request, size_t length)
+{
+	char *line = trn_control_answer(chips, 1, request, length);
+	json_t *reply;
+
+	ck_assert_ptr_nonnull(line);
+	ck_assert_ptr_eq(strchr(line, '\n'), line + strlen(line) - 1);
+	reply = json_loads(line, 0, NULL);
+	ck_assert(json_is_object(reply));
+	free(line);
+	return reply;
+}
+
+START_TEST(list)
+{
+	json_t *reply = ask("{\"verb\":\"list\"}", 15), *chip;
+
+	ck_assert(json_is_true(json_object_get(reply, "ok")));
+	ck_assert_uint_eq(json_array_size(json_object_get(reply, "chips")), 1);
+	chip = json_array_get(json_object_get(reply, "chips"), 0);
+	ck_assert_int_eq(json_integer_value(json_object_get(chip, "chip")), 0);
+	ck_assert_str_eq(json_string_value(json_object_get(chip, "generation")), "trn2");
+	ck_assert(json_is_true(json_object_get(chip, "attached")));
+	json_decref(reply);
+}
+END_TEST
+
+START_TEST(stats)
+{
+	static const char request[] = "{\"verb\":\"stats\",\"chip\":0}";
+	json_t *reply, *counters;
+
+	client_write(rig.socket, 0, 0x40, 4, 1);
+	/* A write is answered before it is done; the read is behind it. */
+	client_read(rig.socket, 0, 0x40, 4);
+	reply = ask(request, strlen(request));
+	counters = json_object_get(reply, "stats");
+	ck_assert(json_is_true(json_object_get(reply, "ok")));
+	ck_assert_int_eq(json_integer_value(json_object_get(counters, "clients")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(counters, "messages")), 3);
+	ck_assert_int_eq(json_integer_value(json_object_get(counters, "register_writes")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(counters, "mappings")), 0);
+	json_decref(reply);
+}
+END_TEST
+
+static const struct {
+	const char *request, *problem;
+} wrong[] = {
+	{ "", "not JSON" },
+	{ "{\"verb\":", "not JSON" },
+	{ "{\"verb\":\"list\",\"verb\":\"list\"}", "not JSON" },
+	{ "\xff\xfe", "not JSON" },
+	{ "[]", "not an object" },
+	{ "{}", "\"verb\"" },
+	{ "{\"verb\":7}", "\"verb\"" },
+	{ "{\"verb\":\"dance\"}", "dance" },
+	{ "{\"verb\":\"stats\"}", "\"chip\"" },
+	{ "{\"verb\":\"stats\",\"chip\":\"0\"}", "\"chip\"" },
+	{ "{\"verb\":\"stats\",\"chip\":1}", "no chip 1" },
+	{ "{\"verb\":\"stats\",\"chip\":-1}", "no chip -1" },
+	{ "{\"verb\":\"stats\",\"chip\":4294967296}", "no chip 4294967296" },
+};
+
+START_TEST(wrong_requests_are_named)
+{
+	json_t *reply = ask(wrong[_i].request, strlen(wrong[_i].request));
+	const char *error = json_string_value(json_object_get(reply, "error"));
+
+	ck_assert(json_is_false(json_object_get(reply, "ok")));
+	ck_assert_ptr_nonnull(error);
+	ck_assert_msg(strstr(error, wrong[_i].problem), "\"%s\" does not name \"%s\"", error,
+		      wrong[_i].problem);
+	json_decref(reply);
+}
+END_TEST
+
+START_TEST(depth_is_bounded)
+{
+	size_t depth = 60000;
+	char *request = malloc(depth);
+	json_t *reply;
+
+	memset(request, '[', depth);
+	reply = ask(request, depth);
+	ck_assert(json_is_false(json_object_get(reply, "ok")));
+	json_decref(reply);
+	free(request);
+}
+END_TEST
+
+/* A listener of an abstract name, and the control thread. */
+static void begin_socket(void)
+{
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	begin();
+	rig.fds_before--;	/* the listener, which control closes */
+	address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "trn-control-%d", getpid());
+	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(listen(listener, 32), 0);
+	control = trn_control_start(listener, chips, 1);
+	ck_assert_ptr_nonnull(control);
+}
+
+static void end_socket(void)
+{
+	trn_control_stop(control);
+	end();
+}
+
+static int connect_client(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+/* Receives one line.  False at the end of the connection. */
+static bool receive_line(int fd, char *line, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size - 1 && recv(fd, line + length, 1, 0) == 1) {
+		if (line[length++] == '\n') {
+			line[length] = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+START_TEST(lines_come_as_they_like)
+{
+	static const char requests[] = "{\"verb\":\"list\"}\n{\"verb\":\"nonsense\"}\n\n";
+	char line[4096];
+	int fd = connect_client();
+
+	for (size_t i = 0; i < strlen(requests); i++)
+		ck_assert_int_eq(send(fd, requests + i, 1, MSG_NOSIGNAL), 1);
+	ck_assert(receive_line(fd, line, sizeof(line)));
+	ck_assert_ptr_nonnull(strstr(line, "\"ok\":true"));
+	ck_assert(receive_line(fd, line, sizeof(line)));
+	ck_assert_ptr_nonnull(strstr(line, "nonsense"));
+	ck_assert(receive_line(fd, line, sizeof(line)));
+	ck_assert_ptr_nonnull(strstr(line, "not JSON"));
+	ck_assert_int_eq(send(fd, requests, strlen(requests), MSG_NOSIGNAL), strlen(requests));
+	for (int i = 0; i < 3; i++)
+		ck_assert(receive_line(fd, line, sizeof(line)));
+	close(fd);
+}
+END_TEST
+
+START_TEST(long_line_is_refused)
+{
+	static char longest[TRN_CONTROL_LINE_MAX];
+	int fd = connect_client(), other = connect_client();
+	char line[4096];
+
+	/* The longest that is taken: 65535 bytes and its end. */
+	memset(longest, ' ', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\n';
+	ck_assert_int_eq(send(fd, longest, sizeof(longest), MSG_NOSIGNAL), sizeof(longest));
+	ck_assert(receive_line(fd, line, sizeof(line)));
+	ck_assert_ptr_nonnull(strstr(line, "not JSON"));
+	longest[sizeof(longest) - 1] = ' ';
+	ck_assert_int_eq(send(fd, longest, sizeof(longest), MSG_NOSIGNAL), sizeof(longest));
+	ck_assert(receive_line(fd, line, sizeof(line)));
+	ck_assert_ptr_nonnull(strstr(line, "too long"));
+	ck_assert(!receive_line(fd, line, sizeof(line)));
+	close(fd);
+	/* Nobody else has noticed. */
+	ck_assert_int_eq(send(other, "{}\n", 3, MSG_NOSIGNAL), 3);
+	ck_assert(receive_line(other, line, sizeof(line)));
+	close(other);
+}
+END_TEST
+
+START_TEST(clients_are_limited)
+{
+	int fd[17];
+	char line[4096];
+
+	for (int i = 0; i < 17; i++)
+		fd[i] = connect_client();
+	for (int i = 0; i < 16; i++) {
+		ck_assert_int_eq(send(fd[i], "{}\n", 3, MSG_NOSIGNAL), 3);
+		ck_assert(receive_line(fd[i], line, sizeof(line)));
+	}
+	ck_assert(!receive_line(fd[16], line, sizeof(line)));
+	for (int i = 0; i < 17; i++)
+		close(fd[i]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("vdev-control");
+	TCase *answers = tcase_create("answers"), *sockets = tcase_create("socket");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(answers, begin, end);
+	tcase_add_test(answers, list);
+	tcase_add_test(answers, stats);
+	tcase_add_loop_test(answers, wrong_requests_are_named, 0, sizeof(wrong) / sizeof(wrong[0]));
+	tcase_add_test(answers, depth_is_bounded);
+	suite_add_tcase(suite, answers);
+	tcase_add_checked_fixture(sockets, begin_socket, end_socket);
+	tcase_set_timeout(sockets, 30);
+	tcase_add_test(sockets, lines_come_as_they_like);
+	tcase_add_test(sockets, long_line_is_refused);
+	tcase_add_test(sockets, clients_are_limited);
+	suite_add_tcase(suite, sockets);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
