@@ -92,12 +92,13 @@ need_space() {
 		die "$3 needs $2 MiB free in $1, which has $free MiB; free some, or set TRN_CACHE to another place"
 }
 
-# One builder at a time for each cache.  Whoever waited looks again.
+# take_lock WHAT: one builder at a time of each thing in the cache.  Whoever
+# waited looks again.
 take_lock() {
 	mkdir -p "$cache" || die "cannot make $cache"
-	exec {lock_fd}>"$cache/lock"
+	exec {lock_fd}>"$cache/lock-$1"
 	if ! flock -n "$lock_fd"; then
-		say "another world command is building in $cache; waiting for it"
+		say "another command is making the $1 in $cache; waiting for it"
 		flock "$lock_fd"
 	fi
 }

@@ -60,7 +60,7 @@ ensure_sysroot() {
 	[ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] ||
 		die "the sysroot is for Debian hosts of the amd64 architecture only"
 	need_tools
-	take_lock
+	take_lock sysroot
 	if [ "${1:-}" = --refresh ] || ! versions_are_fresh; then
 		if ! refresh_versions; then
 			current_sysroot >/dev/null ||
