@@ -15,27 +15,28 @@
 
 #include "log.h"
 
-#define CLIENTS_MAX	16
-#define SUBJECT		"control"
+#define CLIENTS_MAX 16
+#define SUBJECT	    "control"
 
 struct client {
-	int	socket;			/* -1: free */
-	size_t	length;			/* of the line so far */
-	char	*line;			/* TRN_CONTROL_LINE_MAX bytes */
+	int socket;    /* -1: free */
+	size_t length; /* of the line so far */
+	char *line;    /* TRN_CONTROL_LINE_MAX bytes */
 };
 
 struct trn_control {
 	const struct trn_control_chip *chips;
-	unsigned int	count;
-	int		listener;
-	int		stop;		/* eventfd */
-	pthread_t	thread;
-	struct client	client[CLIENTS_MAX];
+	unsigned int count;
+	int listener;
+	int stop; /* eventfd */
+	pthread_t thread;
+	struct client client[CLIENTS_MAX];
 };
 
 /* Requests */
 
-__attribute__((format(printf, 1, 2)))
+static json_t *failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 static json_t *failure(const char *format, ...)
 {
 	va_list arguments;
@@ -58,8 +59,8 @@ static struct trn_server *named_chip(const struct trn_control_chip *chips, unsig
 	if (json_is_integer(chip) && index >= 0 && index < count)
 		return chips[index].server;
 	if (json_is_integer(chip))
-		*problem = failure("there is no chip %" JSON_INTEGER_FORMAT
-				   "; there are 0 to %u", index, count - 1);
+		*problem = failure("there is no chip %" JSON_INTEGER_FORMAT "; there are 0 to %u",
+				   index, count - 1);
 	else
 		*problem = failure("\"chip\" must be a number, 0 to %u", count - 1);
 	return NULL;
@@ -78,26 +79,32 @@ static json_t *do_list(const struct trn_control_chip *chips, unsigned int count,
 	return json_pack("{s:b, s:o}", "ok", 1, "chips", list);
 }
 
+static void add_counter(json_t *counters, const char *name, uint64_t value)
+{
+	json_object_set_new(counters, name, json_integer(value));
+}
+
 static json_t *do_stats(const struct trn_control_chip *chips, unsigned int count,
 			const json_t *request)
 {
 	struct trn_server_stats stats;
+	json_t *problem, *counters;
 	struct trn_server *server;
-	json_t *problem;
 
 	server = named_chip(chips, count, request, &problem);
 	if (!server)
 		return problem;
 	trn_server_read_stats(server, &stats);
-	return json_pack("{s:b, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "ok", 1, "stats",
-			 "clients", (json_int_t)stats.clients,
-			 "messages", (json_int_t)stats.messages,
-			 "register_reads", (json_int_t)stats.register_reads,
-			 "register_writes", (json_int_t)stats.register_writes,
-			 "doorbells", (json_int_t)stats.doorbells,
-			 "interrupts", (json_int_t)stats.interrupts,
-			 "resets", (json_int_t)stats.resets,
-			 "mappings", (json_int_t)stats.mappings);
+	counters = json_object();
+	add_counter(counters, "clients", stats.clients);
+	add_counter(counters, "messages", stats.messages);
+	add_counter(counters, "register_reads", stats.register_reads);
+	add_counter(counters, "register_writes", stats.register_writes);
+	add_counter(counters, "doorbells", stats.doorbells);
+	add_counter(counters, "interrupts", stats.interrupts);
+	add_counter(counters, "resets", stats.resets);
+	add_counter(counters, "mappings", stats.mappings);
+	return json_pack("{s:b, s:o}", "ok", 1, "stats", counters);
 }
 
 static const struct {
@@ -130,8 +137,8 @@ char *trn_control_answer(const struct trn_control_chip *chips, unsigned int coun
 {
 	json_error_t error;
 	json_t *root = json_loadb(request, length, JSON_REJECT_DUPLICATES, &error);
-	json_t *reply = root ? execute(chips, count, root) :
-			       failure("not JSON: %s at column %d", error.text, error.column);
+	json_t *reply = root ? execute(chips, count, root)
+			     : failure("not JSON: %s at column %d", error.text, error.column);
 	char *text = json_dumps(reply, JSON_COMPACT), *line;
 
 	json_decref(root);
@@ -194,8 +201,8 @@ static bool answer_lines(struct trn_control *control, struct client *client)
 	bool sent = true;
 
 	while (sent && (end = memchr(start, '\n', client->line + client->length - start))) {
-		char *reply = trn_control_answer(control->chips, control->count, start,
-						 end - start);
+		char *reply =
+			trn_control_answer(control->chips, control->count, start, end - start);
 
 		sent = reply && send_line(client, reply);
 		free(reply);

@@ -10,10 +10,10 @@
 
 #include "vfio-user/server.h"
 
-#define TRN_CONTROL_LINE_MAX	65536
+#define TRN_CONTROL_LINE_MAX 65536
 
 struct trn_control_chip {
-	const char	*generation;
+	const char *generation;
 	struct trn_server *server;
 };
 

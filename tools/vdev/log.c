@@ -20,5 +20,5 @@ void trn_log(const char *subject, const char *format, ...)
 	length = strlen(line);
 	line[length++] = '\n';
 	if (write(STDERR_FILENO, line, length) < 0)
-		return;		/* nowhere left to say so */
+		return; /* nowhere left to say so */
 }

@@ -6,7 +6,6 @@
  * Writes "trn-vdev: SUBJECT: message" as one line to standard error, in one
  * write, so that lines of several threads do not mix.  Any thread.
  */
-void trn_log(const char *subject, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void trn_log(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif /* TRN_VDEV_LOG_H */

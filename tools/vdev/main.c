@@ -20,21 +20,21 @@
 #include "vfio-user/server.h"
 
 struct listener {
-	int		socket;		/* -1: none */
+	int socket; /* -1: none */
 	struct sockaddr_un address;
 };
 
 struct chip {
-	char		name[16];
-	struct trn_server *server;	/* NULL: none */
-	struct listener	listener;
+	char name[16];
+	struct trn_server *server; /* NULL: none */
+	struct listener listener;
 };
 
 struct vdev {
 	struct trn_options options;
-	int		signals;	/* signalfd */
-	struct chip	chip[TRN_CHIPS_MAX];
-	struct listener	control_listener;
+	int signals; /* signalfd */
+	struct chip chip[TRN_CHIPS_MAX];
+	struct listener control_listener;
 	struct trn_control_chip control_chip[TRN_CHIPS_MAX];
 	struct trn_control *control;
 };
@@ -160,9 +160,11 @@ static bool raise_file_limit(const struct vdev *vdev)
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed)
 		return true;
 	if (limit.rlim_max < needed) {
-		trn_log("main", "%u chips need %llu open files and the hard limit is %llu: raise it "
-			"(ulimit -n) or take fewer chips", vdev->options.chips,
-			(unsigned long long)needed, (unsigned long long)limit.rlim_max);
+		trn_log("main",
+			"%u chips need %llu open files and the hard limit is %llu: raise it "
+			"(ulimit -n) or take fewer chips",
+			vdev->options.chips, (unsigned long long)needed,
+			(unsigned long long)limit.rlim_max);
 		return false;
 	}
 	limit.rlim_cur = needed;
@@ -177,8 +179,8 @@ static bool start_control(struct vdev *vdev)
 		return false;
 	listener = fcntl(vdev->control_listener.socket, F_DUPFD_CLOEXEC, 0);
 	if (listener >= 0)
-		vdev->control = trn_control_start(listener, vdev->control_chip,
-						  vdev->options.chips);
+		vdev->control =
+			trn_control_start(listener, vdev->control_chip, vdev->options.chips);
 	if (!vdev->control)
 		trn_log("main", "control socket: %s", strerror(errno));
 	return vdev->control;
@@ -206,11 +208,11 @@ static void run(struct vdev *vdev)
 
 	fds[0] = (struct pollfd){ .fd = vdev->signals, .events = POLLIN };
 	for (unsigned int i = 0; i < chips; i++)
-		fds[1 + i] = (struct pollfd){ .fd = vdev->chip[i].listener.socket,
-					      .events = POLLIN };
+		fds[1 + i] =
+			(struct pollfd){ .fd = vdev->chip[i].listener.socket, .events = POLLIN };
 	for (;;) {
 		if (poll(fds, 1 + chips, -1) < 0)
-			continue;	/* EINTR */
+			continue; /* EINTR */
 		if (fds[0].revents)
 			return;
 		for (unsigned int i = 0; i < chips; i++) {

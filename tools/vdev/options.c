@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_UNIT	(2ULL << 20)	/* a stack is a multiple of this */
-#define APERTURE_MIN	4096
+#define STACK_UNIT   (2ULL << 20) /* a stack is a multiple of this */
+#define APERTURE_MIN 4096
 
 static const char usage[] =
 	"Usage: trn-vdev --socket-dir DIR [OPTION]…\n"
@@ -109,7 +109,8 @@ static int parse_defect(struct trn_options *options, const char *text)
 		}
 	}
 	return wrong("--defect %s: must be never-ready, bad-identify, no-heartbeat, no-aperture "
-		     "or small-bar", text);
+		     "or small-bar",
+		     text);
 }
 
 static int parse_generation(struct trn_options *options, const char *name)
@@ -131,13 +132,15 @@ static int check(struct trn_options *options)
 		options->hbm_size = options->generation->hbm_size;
 	if (options->hbm_size % unit || options->hbm_size > 1ULL << 46)
 		return wrong("--hbm: %s has %u stacks: the size must be a multiple of %" PRIu64
-			     "M, at most 64T", options->generation->name,
-			     options->generation->hbm_stacks, unit >> 20);
+			     "M, at most 64T",
+			     options->generation->name, options->generation->hbm_stacks,
+			     unit >> 20);
 	if (options->aperture < APERTURE_MIN || options->aperture & (options->aperture - 1))
 		return wrong("--aperture: must be a power of two, at least 4K");
 	if (options->aperture / 2 >= options->hbm_size)
 		return wrong("--aperture: must be at most HBM (%" PRIu64
-			     "M) rounded up to a power of two", options->hbm_size >> 20);
+			     "M) rounded up to a power of two",
+			     options->hbm_size >> 20);
 	for (unsigned int i = options->chips; i < TRN_CHIPS_MAX; i++) {
 		if (options->defects[i])
 			return wrong("--defect: there is no chip %u: --chips is %u", i,
@@ -208,7 +211,8 @@ int trn_options_parse(struct trn_options *options, int argc, char **argv)
 			status = wrong("%s needs a value (see --help)", argv[optind - 1]);
 			break;
 		default:
-			status = wrong("%s: there is no such option (see --help)", argv[optind - 1]);
+			status =
+				wrong("%s: there is no such option (see --help)", argv[optind - 1]);
 			break;
 		}
 	}

@@ -7,16 +7,16 @@
 
 #include "model/chip.h"
 
-#define TRN_CHIPS_MAX	144
+#define TRN_CHIPS_MAX 144
 
 struct trn_options {
-	const char	*socket_dir;
+	const char *socket_dir;
 	const struct trn_generation *generation;
-	unsigned int	chips;		/* 1 … TRN_CHIPS_MAX */
-	uint64_t	hbm_size;	/* bytes per chip */
-	uint64_t	aperture;	/* bytes per chip */
-	uint64_t	seed;
-	unsigned int	defects[TRN_CHIPS_MAX];	/* enum trn_chip_defect */
+	unsigned int chips; /* 1 … TRN_CHIPS_MAX */
+	uint64_t hbm_size;  /* bytes per chip */
+	uint64_t aperture;  /* bytes per chip */
+	uint64_t seed;
+	unsigned int defects[TRN_CHIPS_MAX]; /* enum trn_chip_defect */
 };
 
 /*

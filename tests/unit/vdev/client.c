@@ -13,8 +13,8 @@ bool client_send_raw(int socket, const void *bytes, size_t size, const int *fds,
 		     unsigned int fd_count)
 {
 	union {
-		struct cmsghdr	header;
-		uint8_t		space[CMSG_SPACE(sizeof(int) * 64)];
+		struct cmsghdr header;
+		uint8_t space[CMSG_SPACE(sizeof(int) * 64)];
 	} control = { 0 };
 	struct iovec iov = { (void *)bytes, size };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
@@ -52,8 +52,8 @@ uint16_t client_send(int socket, uint16_t command, uint32_t flags, const void *b
 static bool receive_all(int socket, void *buffer, size_t size, int *fd)
 {
 	union {
-		struct cmsghdr	header;
-		uint8_t		space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr header;
+		uint8_t space[CMSG_SPACE(sizeof(int))];
 	} control;
 	size_t done = 0;
 
@@ -134,8 +134,8 @@ void client_negotiate(int socket)
 uint64_t client_read(int socket, uint32_t region, uint64_t offset, uint32_t count)
 {
 	const struct vfio_user_region_access access = { offset, region, count };
-	struct reply reply = client_request(socket, VFIO_USER_REGION_READ, &access, sizeof(access),
-					    NULL, 0);
+	struct reply reply =
+		client_request(socket, VFIO_USER_REGION_READ, &access, sizeof(access), NULL, 0);
 	uint64_t value = 0;
 
 	ck_assert_uint_eq(reply.header.error, 0);
@@ -157,8 +157,7 @@ void client_write(int socket, uint32_t region, uint64_t offset, uint32_t count, 
 	ck_assert_uint_eq(reply.header.error, 0);
 }
 
-int client_map(int socket, uint64_t address, uint64_t size, uint32_t flags, int fd,
-	       uint64_t offset)
+int client_map(int socket, uint64_t address, uint64_t size, uint32_t flags, int fd, uint64_t offset)
 {
 	const struct vfio_user_dma_map map = {
 		.argsz = sizeof(map),

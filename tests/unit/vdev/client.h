@@ -11,9 +11,9 @@
 
 struct reply {
 	struct vfio_user_header header;
-	size_t		size;		/* of body */
-	uint8_t		*body;		/* VFIO_USER_MESSAGE_MAX bytes, valid until the next one */
-	int		fd;		/* -1: none; the receiver's to close */
+	size_t size;   /* of body */
+	uint8_t *body; /* VFIO_USER_MESSAGE_MAX bytes, valid until the next one */
+	int fd;	       /* -1: none; the receiver's to close */
 };
 
 /* Sends bytes with descriptors.  False when the server has gone. */

@@ -11,8 +11,8 @@
 
 struct trn_chip {
 	struct fake_chip state;
-	int		hbm;
-	uint8_t		registers[TRN_BAR_REGS_SIZE];
+	int hbm;
+	uint8_t registers[TRN_BAR_REGS_SIZE];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

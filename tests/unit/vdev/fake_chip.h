@@ -10,18 +10,18 @@
 
 #include "tools/vdev/model/chip.h"
 
-#define FAKE_QUEUES	6	/* not a power of two */
-#define FAKE_STRIDE	4096
-#define FAKE_VECTORS	70	/* more than one word of pending bits */
-#define FAKE_HBM	(16ULL << 20)
-#define FAKE_APERTURE	(1ULL << 20)
+#define FAKE_QUEUES   6 /* not a power of two */
+#define FAKE_STRIDE   4096
+#define FAKE_VECTORS  70 /* more than one word of pending bits */
+#define FAKE_HBM      (16ULL << 20)
+#define FAKE_APERTURE (1ULL << 20)
 
 struct fake_chip {
 	const struct trn_host_ops *ops;
-	void		*host;
-	unsigned int	resets;
-	uint64_t	doorbell_offset;	/* of the newest doorbell write */
-	uint64_t	doorbell_value;
+	void *host;
+	unsigned int resets;
+	uint64_t doorbell_offset; /* of the newest doorbell write */
+	uint64_t doorbell_value;
 };
 
 /* The newest chip made.  A copy: consistent whatever the server does. */

@@ -14,7 +14,7 @@
 int count_fds(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
-	int count = -1;		/* dir's own */
+	int count = -1; /* dir's own */
 
 	for (struct dirent *entry; (entry = readdir(dir));)
 		count += entry->d_name[0] != '.';

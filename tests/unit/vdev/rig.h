@@ -12,10 +12,10 @@
 
 struct rig {
 	struct trn_server *server;
-	int		socket;		/* the client's end, -1: none */
-	int		fds_before;
-	int		log;		/* standard error goes to this file */
-	int		saved_stderr;
+	int socket; /* the client's end, -1: none */
+	int fds_before;
+	int log; /* standard error goes to this file */
+	int saved_stderr;
 };
 
 /* Makes the server; defects are enum trn_chip_defect. */

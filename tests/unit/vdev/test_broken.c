@@ -14,6 +14,7 @@
 static struct rig rig;
 
 /* One way to break the protocol. */
+/* clang-format off */
 static const struct broken {
 	const char	*reason;	/* part of the log line */
 	bool		negotiated;	/* before it comes */
@@ -106,6 +107,7 @@ static const struct broken {
 	{ "interrupts named", true, false, { 1, VFIO_USER_DEVICE_SET_IRQS, 36, 0, 0 }, 20, 1,
 	  { 20, VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER, 2, 0, 1 } },
 };
+/* clang-format on */
 
 static void send_broken(const struct broken *broken)
 {

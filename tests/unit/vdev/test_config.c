@@ -125,12 +125,9 @@ START_TEST(read_only_bits_stay)
 		size_t offset, bytes;
 		uint32_t may_change;
 	} writable[] = {
-		{ PCI_COMMAND, 2, 0x0546 },
-		{ PCI_CACHE_LINE_SIZE, 1, 0xff },
-		{ PCI_INTERRUPT_LINE, 1, 0xff },
-		{ PCI_CAPABILITY_LIST, 1, 0 },
-		{ PCI_SUBSYSTEM_VENDOR_ID, 4, 0 },
-		{ PCI_ROM_ADDRESS, 4, 0 },
+		{ PCI_COMMAND, 2, 0x0546 },	   { PCI_CACHE_LINE_SIZE, 1, 0xff },
+		{ PCI_INTERRUPT_LINE, 1, 0xff },   { PCI_CAPABILITY_LIST, 1, 0 },
+		{ PCI_SUBSYSTEM_VENDOR_ID, 4, 0 }, { PCI_ROM_ADDRESS, 4, 0 },
 	};
 
 	for (int pattern = 0; pattern < 2; pattern++) {
@@ -144,7 +141,8 @@ START_TEST(read_only_bits_stay)
 
 			for (size_t b = 0; b < writable[i].bytes; b++)
 				changed |= (uint32_t)(before[writable[i].offset + b] ^
-						      after[writable[i].offset + b]) << (8 * b);
+						      after[writable[i].offset + b])
+					   << (8 * b);
 			ck_assert_uint_eq(changed & ~writable[i].may_change, 0);
 		}
 		/* No capability has moved, and nothing is where none is. */

@@ -124,7 +124,7 @@ static void begin_socket(void)
 	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	begin();
-	rig.fds_before--;	/* the listener, which control closes */
+	rig.fds_before--; /* the listener, which control closes */
 	address = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "trn-control-%d", getpid());
 	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);

@@ -15,12 +15,12 @@
 #include "tools/vdev/vfio-user/dma.h"
 #include "tools/vdev/vfio-user/protocol.h"
 
-#define PAGE	4096ULL
+#define PAGE	  4096ULL
 #define FILE_SIZE (64 * PAGE)
 
 static struct trn_dma dma;
 static int file;
-static uint8_t *content;	/* of file */
+static uint8_t *content; /* of file */
 
 static void begin(void)
 {

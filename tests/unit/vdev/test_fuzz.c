@@ -20,8 +20,8 @@
 #include "hw/trn_regs.h"
 #include "rig.h"
 
-#define MESSAGES	20000
-#define MESSAGE_MAX	256
+#define MESSAGES    20000
+#define MESSAGE_MAX 256
 
 static struct rig rig;
 static uint64_t state;
@@ -36,9 +36,9 @@ static uint32_t random_below(uint32_t limit)
 }
 
 struct sample {
-	size_t		size;
-	unsigned int	fds;
-	uint8_t		bytes[MESSAGE_MAX];
+	size_t size;
+	unsigned int fds;
+	uint8_t bytes[MESSAGE_MAX];
 };
 
 static void make(struct sample *sample, uint16_t command, uint32_t flags, const void *body,
@@ -88,21 +88,21 @@ static void make_set_irqs(struct sample *sample)
 	static const uint32_t data[] = { VFIO_IRQ_SET_DATA_NONE, VFIO_IRQ_SET_DATA_BOOL,
 					 VFIO_IRQ_SET_DATA_EVENTFD };
 	struct {
-		struct vfio_irq_set set;
+		uint32_t argsz, flags, index, start, count;
 		uint8_t bools[16];
-	} body = { .set = {
-		.argsz = sizeof(body.set),
+	} body = {
+		.argsz = sizeof(struct vfio_irq_set),
 		.flags = data[random_below(3)] | VFIO_IRQ_SET_ACTION_TRIGGER,
 		.index = random_below(4) ? VFIO_PCI_MSIX_IRQ_INDEX : random_below(6),
 		.start = random_below(FAKE_VECTORS),
 		.count = random_below(16),
-	} };
-	bool bools = body.set.flags & VFIO_IRQ_SET_DATA_BOOL;
-	bool events = body.set.flags & VFIO_IRQ_SET_DATA_EVENTFD;
+	};
+	bool bools = body.flags & VFIO_IRQ_SET_DATA_BOOL;
+	bool events = body.flags & VFIO_IRQ_SET_DATA_EVENTFD;
 
 	make(sample, VFIO_USER_DEVICE_SET_IRQS, 0, &body,
-	     sizeof(body.set) + (bools ? body.set.count : 0),
-	     events && random_below(4) ? body.set.count : 0);
+	     sizeof(struct vfio_irq_set) + (bools ? body.count : 0),
+	     events && random_below(4) ? body.count : 0);
 }
 
 static void make_access(struct sample *sample, uint16_t command)
@@ -127,9 +127,9 @@ static void make_multi(struct sample *sample)
 	} body = { .count = 1 + random_below(4) };
 
 	for (int i = 0; i < 4; i++)
-		body.writes[i].access = (struct vfio_user_region_access){
-			random_below(4096), 2 * random_below(4), 1U << random_below(4)
-		};
+		body.writes[i].access =
+			(struct vfio_user_region_access){ random_below(4096), 2 * random_below(4),
+							  1U << random_below(4) };
 	make(sample, VFIO_USER_REGION_WRITE_MULTI, random_below(2) ? VFIO_USER_NO_REPLY : 0, &body,
 	     sizeof(body.count) + body.count * sizeof(body.writes[0]), 0);
 }
@@ -219,8 +219,8 @@ static void send_sample(const struct sample *sample)
 static bool drain(void)
 {
 	union {
-		struct cmsghdr	header;
-		uint8_t		space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr header;
+		uint8_t space[CMSG_SPACE(sizeof(int))];
 	} control;
 	static uint8_t sink[65536];
 	struct iovec iov = { sink, sizeof(sink) };

@@ -16,8 +16,8 @@
 #include "suites.h"
 
 #define MSIX	VFIO_PCI_MSIX_IRQ_INDEX
-#define TRIGGER	VFIO_IRQ_SET_ACTION_TRIGGER
-#define EVENTFD	(VFIO_IRQ_SET_DATA_EVENTFD | TRIGGER)
+#define TRIGGER VFIO_IRQ_SET_ACTION_TRIGGER
+#define EVENTFD (VFIO_IRQ_SET_DATA_EVENTFD | TRIGGER)
 #define NONE	(VFIO_IRQ_SET_DATA_NONE | TRIGGER)
 #define BOOL	(VFIO_IRQ_SET_DATA_BOOL | TRIGGER)
 #define EVENTS	VFIO_USER_FDS_MAX
@@ -49,14 +49,13 @@ static int set_irqs(uint32_t index, uint32_t flags, uint32_t start, uint32_t cou
 		    const uint8_t *bools, unsigned int fds)
 {
 	struct {
-		struct vfio_irq_set set;
+		uint32_t argsz, flags, index, start, count;
 		uint8_t bools[FAKE_VECTORS];
-	} body = { .set = { .argsz = sizeof(body.set), .flags = flags, .index = index,
-			    .start = start, .count = count } };
-	size_t size = sizeof(body.set);
+	} body = { sizeof(struct vfio_irq_set), flags, index, start, count, { 0 } };
+	size_t size = sizeof(struct vfio_irq_set);
 
 	if (bools) {
-		memcpy((uint8_t *)&body + size, bools, count);
+		memcpy(body.bools, bools, count);
 		size += count;
 	}
 	return client_request(rig.socket, VFIO_USER_DEVICE_SET_IRQS, &body, size, event, fds)
@@ -94,8 +93,9 @@ START_TEST(info_of_all_kinds)
 		ck_assert_uint_eq(reply.header.error, 0);
 		memcpy(&info, reply.body, sizeof(info));
 		ck_assert_uint_eq(info.index, i);
-		ck_assert_uint_eq(info.count, i == MSIX ? FAKE_VECTORS :
-					      i == VFIO_PCI_ERR_IRQ_INDEX ? 1 : 0);
+		ck_assert_uint_eq(info.count, i == MSIX			    ? FAKE_VECTORS
+					      : i == VFIO_PCI_ERR_IRQ_INDEX ? 1
+									    : 0);
 		ck_assert_uint_eq(info.flags, info.count ? VFIO_IRQ_INFO_EVENTFD : 0);
 	}
 }
@@ -136,7 +136,8 @@ START_TEST(without_descriptor_it_is_pending)
 	raise_interrupt(69);
 	ck_assert_uint_eq(pending(0), 1 << 5);
 	ck_assert_uint_eq(pending(1), 1 << 5);
-	ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_REGS, TRN_MSIX_PBA_OFFSET + 8, 4), 1 << 5);
+	ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_REGS, TRN_MSIX_PBA_OFFSET + 8, 4),
+			  1 << 5);
 	ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_REGS, TRN_MSIX_PBA_OFFSET + 12, 4), 0);
 	ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_REGS, TRN_MSIX_PBA_OFFSET, 1), 1 << 5);
 	/* The chip's registers begin again behind the pending bits. */
@@ -216,7 +217,8 @@ static const struct {
 START_TEST(refuses_what_there_is_not)
 {
 	ck_assert_int_eq(set_irqs(refused[_i].index, refused[_i].flags, refused[_i].start,
-				  refused[_i].count, NULL, refused[_i].fds), EINVAL);
+				  refused[_i].count, NULL, refused[_i].fds),
+			 EINVAL);
 	/* Nothing has been assigned on the way. */
 	raise_interrupt(FAKE_VECTORS - 1);
 	for (int i = 0; i < EVENTS; i++)

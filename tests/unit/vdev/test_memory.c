@@ -12,9 +12,9 @@
 #include "rig.h"
 #include "suites.h"
 
-#define PAGE	4096ULL
-#define RW	(VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE)
-#define SIZE	(16 * PAGE)
+#define PAGE 4096ULL
+#define RW   (VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE)
+#define SIZE (16 * PAGE)
 
 static struct rig rig;
 static struct fake_chip chip;
@@ -120,7 +120,8 @@ START_TEST(bad_maps_are_refused)
 	ck_assert_int_eq(client_map(rig.socket, PAGE, PAGE, RW | 4, file, 0), EINVAL);
 	ck_assert_int_eq(client_map(rig.socket, PAGE, 0, RW, file, 0), EINVAL);
 	ck_assert_int_eq(client_map(rig.socket, PAGE, SIZE + PAGE, RW, file, 0), EINVAL);
-	ck_assert_int_eq(client_map(rig.socket, UINT64_MAX - PAGE + 1, 2 * PAGE, RW, -1, 0), EINVAL);
+	ck_assert_int_eq(client_map(rig.socket, UINT64_MAX - PAGE + 1, 2 * PAGE, RW, -1, 0),
+			 EINVAL);
 	ck_assert_int_eq(client_map(rig.socket, 12, PAGE, RW, file, 0), EINVAL);
 	/* A socket is no memory. */
 	ck_assert_int_eq(client_map(rig.socket, PAGE, PAGE, RW, rig.socket, 0), EINVAL);
@@ -154,13 +155,13 @@ END_TEST
 
 /* What the chip's executor does in a test: one transfer. */
 struct transfer {
-	bool		write;
-	uint64_t	address;
-	uint8_t		*buffer;
-	size_t		length;
-	uint64_t	hold;		/* if not 0: memory held meanwhile */
-	int		result;
-	pthread_t	thread;
+	bool write;
+	uint64_t address;
+	uint8_t *buffer;
+	size_t length;
+	uint64_t hold; /* if not 0: memory held meanwhile */
+	int result;
+	pthread_t thread;
 };
 
 static void *transfer_thread(void *argument)
@@ -170,8 +171,8 @@ static void *transfer_thread(void *argument)
 
 	if (t->hold)
 		ck_assert_int_eq(chip.ops->map(chip.host, t->hold, 8, true, &map), 0);
-	t->result = t->write ? chip.ops->write(chip.host, t->address, t->buffer, t->length) :
-			       chip.ops->read(chip.host, t->address, t->buffer, t->length);
+	t->result = t->write ? chip.ops->write(chip.host, t->address, t->buffer, t->length)
+			     : chip.ops->read(chip.host, t->address, t->buffer, t->length);
 	if (t->hold)
 		chip.ops->unmap(chip.host, &map);
 	return NULL;
@@ -284,8 +285,8 @@ START_TEST(messages_respect_the_clients_limit)
 	ck_assert_int_eq(client_map(rig.socket, 0x1000, PAGE, RW, -1, 0), 0);
 	start(&transfer);
 	for (int i = 0; i < 3; i++) {
-		struct reply request = expect_request(VFIO_USER_DMA_READ, 0x1000 + 64 * i,
-						      counts[i]);
+		struct reply request =
+			expect_request(VFIO_USER_DMA_READ, 0x1000 + 64 * i, counts[i]);
 
 		memset(body + sizeof(struct vfio_user_dma_access), i + 1, 64);
 		answer(&request, 0, body, sizeof(struct vfio_user_dma_access) + counts[i]);
@@ -412,7 +413,7 @@ static void *dma_thread(void *argument)
 		else if (!memcmp(&word, content + 8, 8) || !memcmp(&word, content + PAGE + 8, 8))
 			atomic_fetch_add(&successes, 1);
 		else
-			break;		/* neither page: both counters stop */
+			break; /* neither page: both counters stop */
 	}
 	return NULL;
 }

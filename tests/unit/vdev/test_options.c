@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line: defaults, units, and one line for each mistake. */
 #include <check.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <getopt.h>
 #include <unistd.h>
 
 #include "tools/vdev/options.h"
@@ -14,7 +14,7 @@ static struct trn_options options;
 /* Parses words separated by blanks. */
 static int parse(const char *text)
 {
-	static char copy[256];		/* options point into it */
+	static char copy[256]; /* options point into it */
 	char *argv[32] = { "trn-vdev" }, *rest = copy, *word;
 	int argc = 1;
 
@@ -43,7 +43,8 @@ START_TEST(everything_said)
 {
 	ck_assert_int_eq(parse("--socket-dir d --gen trn1 --chips 144 --hbm 32G --aperture 32G "
 			       "--seed 7 --defect 0=never-ready --defect 0=small-bar "
-			       "--defect 143=no-aperture"), -1);
+			       "--defect 143=no-aperture"),
+			 -1);
 	ck_assert_str_eq(options.generation->name, "trn1");
 	ck_assert_uint_eq(options.chips, 144);
 	ck_assert_uint_eq(options.hbm_size, 32ULL << 30);

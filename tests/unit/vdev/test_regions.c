@@ -9,7 +9,7 @@
 #include "rig.h"
 #include "suites.h"
 
-#define CONFIG	VFIO_PCI_CONFIG_REGION_INDEX
+#define CONFIG VFIO_PCI_CONFIG_REGION_INDEX
 
 static struct rig rig;
 
@@ -92,8 +92,8 @@ START_TEST(outside_is_refused)
 			struct vfio_user_small_write writes[2];
 		} multi = { 2, { { { 0x900, TRN_BAR_REGS, 4 }, { 1 } }, { body.access, { 0 } } } };
 
-		client_expect_error(rig.socket, VFIO_USER_REGION_WRITE_MULTI, &multi,
-				    sizeof(multi), EINVAL);
+		client_expect_error(rig.socket, VFIO_USER_REGION_WRITE_MULTI, &multi, sizeof(multi),
+				    EINVAL);
 		/* All of it or nothing. */
 		ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_REGS, 0x900, 4), 0);
 	}
@@ -117,8 +117,8 @@ END_TEST
 START_TEST(whole_configuration_in_one_read)
 {
 	const struct vfio_user_region_access access = { 0, CONFIG, 4096 };
-	struct reply reply = client_request(rig.socket, VFIO_USER_REGION_READ, &access,
-					    sizeof(access), NULL, 0);
+	struct reply reply =
+		client_request(rig.socket, VFIO_USER_REGION_READ, &access, sizeof(access), NULL, 0);
 
 	ck_assert_uint_eq(reply.size, sizeof(access) + 4096);
 	ck_assert_uint_eq(reply.body[sizeof(access)], TRN_PCI_VENDOR & 0xff);
@@ -138,7 +138,8 @@ START_TEST(write_multi_in_order)
 		body.writes[i].access = (struct vfio_user_region_access){ 0x900, TRN_BAR_REGS, 4 };
 		memcpy(body.writes[i].data, &i, sizeof(i));
 	}
-	body.writes[7].access = (struct vfio_user_region_access){ FAKE_STRIDE, TRN_BAR_DOORBELL, 4 };
+	body.writes[7].access =
+		(struct vfio_user_region_access){ FAKE_STRIDE, TRN_BAR_DOORBELL, 4 };
 	reply = client_request(rig.socket, VFIO_USER_REGION_WRITE_MULTI, &body, sizeof(body), NULL,
 			       0);
 	ck_assert_uint_eq(reply.header.error, 0);

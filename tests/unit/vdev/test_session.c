@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Attaching, negotiating, asking what there is, resetting, going away. */
 #include <errno.h>
-#include <linux/vfio.h>
 #include <jansson.h>
+#include <linux/vfio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -132,9 +132,8 @@ static void expect_regions(const uint64_t sizes[VFIO_PCI_NUM_REGIONS])
 		bool mapped = i == TRN_BAR_HBM && sizes[i];
 
 		ck_assert_uint_eq(info.size, sizes[i]);
-		ck_assert_uint_eq(info.flags,
-				  (sizes[i] ? access : 0) |
-					  (mapped ? VFIO_REGION_INFO_FLAG_MMAP : 0));
+		ck_assert_uint_eq(info.flags, (sizes[i] ? access : 0) |
+						      (mapped ? VFIO_REGION_INFO_FLAG_MMAP : 0));
 		ck_assert_int_eq(fd >= 0, mapped);
 		if (fd >= 0)
 			close(fd);
@@ -145,7 +144,9 @@ START_TEST(region_info_of_all_regions)
 {
 	/* Six queues of 4 KiB need 32 KiB. */
 	static const uint64_t sizes[VFIO_PCI_NUM_REGIONS] = {
-		[0] = 128 << 10, [2] = FAKE_APERTURE, [4] = 32 << 10,
+		[0] = 128 << 10,
+		[2] = FAKE_APERTURE,
+		[4] = 32 << 10,
 		[VFIO_PCI_CONFIG_REGION_INDEX] = 4096,
 	};
 	struct vfio_region_info info = { .argsz = sizeof(info), .index = VFIO_PCI_NUM_REGIONS };
@@ -164,7 +165,9 @@ END_TEST
 START_TEST(defects_shape_the_regions)
 {
 	static const uint64_t sizes[VFIO_PCI_NUM_REGIONS] = {
-		[0] = 128 << 10, [4] = 16 << 10, [VFIO_PCI_CONFIG_REGION_INDEX] = 4096,
+		[0] = 128 << 10,
+		[4] = 16 << 10,
+		[VFIO_PCI_CONFIG_REGION_INDEX] = 4096,
 	};
 
 	rig_begin(&rig, TRN_DEFECT_NO_APERTURE | TRN_DEFECT_SMALL_BAR);
@@ -199,8 +202,9 @@ END_TEST
 
 START_TEST(not_offered_is_said)
 {
-	static const uint16_t unknown[] = { 0, 14, 16, 17, 18, 100, 0xffff, VFIO_USER_DMA_READ,
-					    VFIO_USER_DMA_WRITE };
+	static const uint16_t unknown[] = {
+		0, 14, 16, 17, 18, 100, 0xffff, VFIO_USER_DMA_READ, VFIO_USER_DMA_WRITE
+	};
 	uint32_t io_fds[4] = { sizeof(io_fds), 0, 0, 0 };
 	int fd = make_file(4096);
 
@@ -249,8 +253,9 @@ START_TEST(device_reset_resets_all)
 	rig_begin_attached(&rig);
 	client_write(rig.socket, VFIO_PCI_CONFIG_REGION_INDEX, 4, 2, 6);
 	ck_assert_uint_eq(client_read(rig.socket, VFIO_PCI_CONFIG_REGION_INDEX, 4, 2), 6);
-	ck_assert_uint_eq(client_request(rig.socket, VFIO_USER_DEVICE_RESET, NULL, 0, NULL, 0)
-				  .header.error, 0);
+	ck_assert_uint_eq(
+		client_request(rig.socket, VFIO_USER_DEVICE_RESET, NULL, 0, NULL, 0).header.error,
+		0);
 	ck_assert_uint_eq(fake_chip_state().resets, 1);
 	ck_assert_uint_eq(client_read(rig.socket, VFIO_PCI_CONFIG_REGION_INDEX, 4, 2), 0);
 	rig_end(&rig);

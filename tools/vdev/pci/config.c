@@ -7,23 +7,23 @@
 #include "hw/trn_regs.h"
 
 /* Where the capabilities are: a chain 0x34 -> PM -> MSI-X -> PCIe, and AER. */
-#define CAP_PM		0x40
-#define CAP_MSIX	0x48
-#define CAP_EXP		0x60
-#define CAP_AER		0x100
-#define CAP_AER_END	(CAP_AER + PCI_ERR_ROOT_COMMAND)
+#define CAP_PM		     0x40
+#define CAP_MSIX	     0x48
+#define CAP_EXP		     0x60
+#define CAP_AER		     0x100
+#define CAP_AER_END	     (CAP_AER + PCI_ERR_ROOT_COMMAND)
 
-#define AER_UNCORRECTABLE	0x007ff030
-#define AER_CORRECTABLE		0x0000f1c1
+#define AER_UNCORRECTABLE    0x007ff030
+#define AER_CORRECTABLE	     0x0000f1c1
 /* PCIe base specification, defaults of severity and correctable mask */
-#define AER_SEVERITY_DEFAULT	0x00462030
-#define AER_MASK_DEFAULT	0x0000e000
+#define AER_SEVERITY_DEFAULT 0x00462030
+#define AER_MASK_DEFAULT     0x0000e000
 
-#define STATE_D0	0
-#define STATE_D3HOT	3
+#define STATE_D0	     0
+#define STATE_D3HOT	     3
 
-#define LINK_SPEED	PCI_EXP_LNKCAP_SLS_32_0GB
-#define LINK_WIDTH	16
+#define LINK_SPEED	     PCI_EXP_LNKCAP_SLS_32_0GB
+#define LINK_WIDTH	     16
 
 static void put(uint8_t *space, size_t offset, uint32_t value, unsigned int bytes)
 {
@@ -41,8 +41,8 @@ static uint32_t get(const uint8_t *space, size_t offset, unsigned int bytes)
 }
 
 /* A register with its value after reset and the bits that software may write. */
-static void define(struct trn_pci_config *config, size_t offset, unsigned int bytes,
-		   uint32_t value, uint32_t writable)
+static void define(struct trn_pci_config *config, size_t offset, unsigned int bytes, uint32_t value,
+		   uint32_t writable)
 {
 	put(config->value, offset, value, bytes);
 	put(config->writable, offset, writable, bytes);
@@ -89,7 +89,7 @@ static void define_header(struct trn_pci_config *config)
 static void define_pm(struct trn_pci_config *config)
 {
 	define(config, CAP_PM, 2, PCI_CAP_ID_PM | CAP_MSIX << 8, 0);
-	define(config, CAP_PM + PCI_PM_PMC, 2, 3, 0);	/* version of the structure */
+	define(config, CAP_PM + PCI_PM_PMC, 2, 3, 0); /* version of the structure */
 	define(config, CAP_PM + PCI_PM_CTRL, 2, 0, PCI_PM_CTRL_STATE_MASK);
 }
 
@@ -140,7 +140,7 @@ static void define_aer(struct trn_pci_config *config)
 
 void trn_pci_config_init(struct trn_pci_config *config, const struct trn_pci_identity *identity)
 {
-	struct trn_pci_identity copy = *identity;	/* may be config's own */
+	struct trn_pci_identity copy = *identity; /* may be config's own */
 
 	memset(config, 0, sizeof(*config));
 	config->identity = copy;

@@ -11,19 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRN_PCI_CONFIG_SIZE	4096
-#define TRN_PCI_BARS		6
+#define TRN_PCI_CONFIG_SIZE 4096
+#define TRN_PCI_BARS	    6
 
 struct trn_pci_identity {
-	uint16_t	device;		/* TRN_PCI_DEVICE_* */
-	unsigned int	vectors;	/* MSI-X, 1 … 2048 */
-	uint64_t	bar_size[TRN_PCI_BARS];	/* powers of two >= 4096, 0 = absent */
+	uint16_t device;		 /* TRN_PCI_DEVICE_* */
+	unsigned int vectors;		 /* MSI-X, 1 … 2048 */
+	uint64_t bar_size[TRN_PCI_BARS]; /* powers of two >= 4096, 0 = absent */
 };
 
 struct trn_pci_config {
-	uint8_t		value[TRN_PCI_CONFIG_SIZE];
-	uint8_t		writable[TRN_PCI_CONFIG_SIZE];
-	uint8_t		clearable[TRN_PCI_CONFIG_SIZE];	/* RW1C */
+	uint8_t value[TRN_PCI_CONFIG_SIZE];
+	uint8_t writable[TRN_PCI_CONFIG_SIZE];
+	uint8_t clearable[TRN_PCI_CONFIG_SIZE]; /* RW1C */
 	struct trn_pci_identity identity;
 };
 

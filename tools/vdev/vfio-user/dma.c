@@ -12,23 +12,23 @@
 /* A file of the client's, mapped from its start. */
 struct trn_dma_file {
 	struct trn_dma_file *next;
-	dev_t		device;
-	ino_t		inode;
-	uint8_t		*base;
-	uint64_t	size;
-	bool		writable;
-	unsigned int	ranges;		/* that show a piece of it */
+	dev_t device;
+	ino_t inode;
+	uint8_t *base;
+	uint64_t size;
+	bool writable;
+	unsigned int ranges; /* that show a piece of it */
 };
 
 struct trn_dma_range {
-	uint64_t	first;
-	uint64_t	last;		/* inclusive: a range may end at 2^64 */
-	bool		readable;
-	bool		writable;
-	struct trn_dma_file *file;	/* NULL: messages only */
-	uint8_t		*memory;
-	unsigned int	holders;
-	struct trn_dma_range *next;	/* in a removal */
+	uint64_t first;
+	uint64_t last; /* inclusive: a range may end at 2^64 */
+	bool readable;
+	bool writable;
+	struct trn_dma_file *file; /* NULL: messages only */
+	uint8_t *memory;
+	unsigned int holders;
+	struct trn_dma_range *next; /* in a removal */
 };
 
 void trn_dma_init(struct trn_dma *dma)
@@ -74,9 +74,7 @@ static int map_file(const struct stat *stat, int fd, bool writable, struct trn_d
 	if (file->base == MAP_FAILED) {
 		err = errno;
 		free(file);
-		return err == EACCES || err == EPERM ? -EACCES :
-		       err == ENOMEM		     ? -ENOMEM :
-						       -EINVAL;
+		return err == EACCES || err == EPERM ? -EACCES : err == ENOMEM ? -ENOMEM : -EINVAL;
 	}
 	file->device = stat->st_dev;
 	file->inode = stat->st_ino;
@@ -138,8 +136,8 @@ static bool valid_span(uint64_t start, uint64_t size)
 	return size && aligned(start) && aligned(size) && start + (size - 1) >= start;
 }
 
-int trn_dma_add(struct trn_dma *dma, uint64_t address, uint64_t size, bool readable,
-		bool writable, int fd, uint64_t offset)
+int trn_dma_add(struct trn_dma *dma, uint64_t address, uint64_t size, bool readable, bool writable,
+		int fd, uint64_t offset)
 {
 	struct trn_dma_range *range, **node;
 	int err;
@@ -252,9 +250,9 @@ int trn_dma_hold(struct trn_dma *dma, uint64_t address, size_t length, bool writ
 	} else {
 		range->holders++;
 		map->address = range->memory + (address - range->first);
-		map->length = range->last - address < length - 1 ?
-				      (size_t)(range->last - address) + 1 :
-				      length;
+		map->length = range->last - address < length - 1
+				      ? (size_t)(range->last - address) + 1
+				      : length;
 		map->token = range;
 	}
 	pthread_mutex_unlock(&dma->lock);

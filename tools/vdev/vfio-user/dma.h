@@ -19,10 +19,10 @@
 #include "tools/vdev/model/host.h"
 
 struct trn_dma {
-	pthread_mutex_t	lock;		/* everything below, and what it points to */
-	pthread_cond_t	released;	/* a range that is leaving is held no more */
-	void		*ranges;	/* tsearch() tree of struct range, none overlap */
-	unsigned int	count;
+	pthread_mutex_t lock;	 /* everything below, and what it points to */
+	pthread_cond_t released; /* a range that is leaving is held no more */
+	void *ranges;		 /* tsearch() tree of struct range, none overlap */
+	unsigned int count;
 	struct trn_dma_file *files;
 };
 
@@ -45,8 +45,8 @@ void trn_dma_destroy(struct trn_dma *dma);
  * -EEXIST (overlaps a range), -EACCES (fd does not allow what is asked for),
  * -ENOSPC (VFIO_USER_MAPPINGS_MAX), -ENOMEM.
  */
-int trn_dma_add(struct trn_dma *dma, uint64_t address, uint64_t size, bool readable,
-		bool writable, int fd, uint64_t offset);
+int trn_dma_add(struct trn_dma *dma, uint64_t address, uint64_t size, bool readable, bool writable,
+		int fd, uint64_t offset);
 
 /*
  * Takes all ranges within first … last (inclusive) out of the way; that there are

@@ -16,40 +16,40 @@
 #include "transport.h"
 
 struct trn_server {
-	char		name[32];
-	struct trn_chip	*chip;
+	char name[32];
+	struct trn_chip *chip;
 	struct trn_pci_identity identity;
-	struct trn_dma	dma;
-	struct trn_interrupts interrupts;	/* MSI-X */
-	struct trn_interrupts errors;	/* VFIO_PCI_ERR_IRQ_INDEX, one */
+	struct trn_dma dma;
+	struct trn_interrupts interrupts; /* MSI-X */
+	struct trn_interrupts errors;	  /* VFIO_PCI_ERR_IRQ_INDEX, one */
 	struct trn_remote remote;
 
 	/* The executor may reach the client: bus master enabled, no reset going on. */
-	atomic_bool	bus_master;
+	atomic_bool bus_master;
 
-	pthread_mutex_t	lock;		/* the three members below */
-	int		socket;		/* -1: no client */
-	bool		thread_valid;	/* thread is to be joined */
-	pthread_t	thread;
+	pthread_mutex_t lock; /* the three members below */
+	int socket;	      /* -1: no client */
+	bool thread_valid;    /* thread is to be joined */
+	pthread_t thread;
 
 	/* The connection's thread only. */
 	struct trn_pci_config config;
-	bool		negotiated;	/* VERSION is done */
+	bool negotiated; /* VERSION is done */
 	struct trn_message message;
-	uint8_t		*reply;		/* VFIO_USER_MESSAGE_MAX bytes */
+	uint8_t *reply; /* VFIO_USER_MESSAGE_MAX bytes */
 
 	/* Constant once negotiated. */
-	uint64_t	client_data_max;	/* bytes of data in one message */
+	uint64_t client_data_max; /* bytes of data in one message */
 
-	pthread_mutex_t	send_lock;	/* one message at a time on the socket */
+	pthread_mutex_t send_lock; /* one message at a time on the socket */
 
-	atomic_ullong	clients;
-	atomic_ullong	messages;
-	atomic_ullong	register_reads;
-	atomic_ullong	register_writes;
-	atomic_ullong	doorbells;
-	atomic_ullong	interrupts_raised;
-	atomic_ullong	resets;
+	atomic_ullong clients;
+	atomic_ullong messages;
+	atomic_ullong register_reads;
+	atomic_ullong register_writes;
+	atomic_ullong doorbells;
+	atomic_ullong interrupts_raised;
+	atomic_ullong resets;
 };
 
 static inline void trn_count(atomic_ullong *counter)

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 struct trn_vector {
-	int	fd;		/* -1: none */
-	bool	pending;
+	int fd; /* -1: none */
+	bool pending;
 };
 
 int trn_interrupts_init(struct trn_interrupts *interrupts, unsigned int count)

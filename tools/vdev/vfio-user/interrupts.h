@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct trn_interrupts {
-	pthread_mutex_t	lock;		/* the members of vectors */
-	unsigned int	count;		/* constant */
+	pthread_mutex_t lock; /* the members of vectors */
+	unsigned int count;   /* constant */
 	struct trn_vector *vectors;
 };
 

@@ -7,7 +7,7 @@
 #include "transport.h"
 
 /* Far below 2^16, so that no two requests without an answer have the same id. */
-#define ABANDONED_MAX	1024
+#define ABANDONED_MAX 1024
 
 void trn_remote_init(struct trn_remote *remote)
 {

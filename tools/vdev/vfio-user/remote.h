@@ -20,16 +20,16 @@
 struct trn_message;
 
 struct trn_remote {
-	pthread_mutex_t	lock;		/* all below */
-	pthread_cond_t	answered;
-	bool		closed;
-	bool		waiting;	/* for the answer to the request below */
-	uint16_t	id;
-	uint16_t	command;
-	void		*buffer;	/* DMA_READ: where the data goes */
-	size_t		count;
-	int		error;		/* of the answer: 0 or negative errno */
-	unsigned int	abandoned;	/* requests that failed; their answers are yet to come */
+	pthread_mutex_t lock; /* all below */
+	pthread_cond_t answered;
+	bool closed;
+	bool waiting; /* for the answer to the request below */
+	uint16_t id;
+	uint16_t command;
+	void *buffer; /* DMA_READ: where the data goes */
+	size_t count;
+	int error;		/* of the answer: 0 or negative errno */
+	unsigned int abandoned; /* requests that failed; their answers are yet to come */
 };
 
 /* How a request is sent: 0 or negative errno. */

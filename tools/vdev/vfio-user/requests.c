@@ -15,11 +15,11 @@
 
 /* What becomes of a request. */
 struct outcome {
-	const char	*broken;	/* not NULL: the connection ends, for this reason */
-	int		error;		/* positive errno for the reply */
-	size_t		size;		/* of the body in server->reply */
-	int		fd;		/* goes with the reply, -1: none; stays ours */
-	bool		replied;	/* the handler has done it itself */
+	const char *broken; /* not NULL: the connection ends, for this reason */
+	int error;	    /* positive errno for the reply */
+	size_t size;	    /* of the body in server->reply */
+	int fd;		    /* goes with the reply, -1: none; stays ours */
+	bool replied;	    /* the handler has done it itself */
 };
 
 /*
@@ -88,9 +88,9 @@ static void do_dma_map(struct trn_server *server, struct outcome *outcome)
 	if (map->flags & ~(VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE))
 		outcome->error = EINVAL;
 	else
-		outcome->error = -trn_dma_add(&server->dma, map->address, map->size,
-					      map->flags & VFIO_DMA_MAP_FLAG_READ,
-					      map->flags & VFIO_DMA_MAP_FLAG_WRITE, fd, map->offset);
+		outcome->error = -trn_dma_add(
+			&server->dma, map->address, map->size, map->flags & VFIO_DMA_MAP_FLAG_READ,
+			map->flags & VFIO_DMA_MAP_FLAG_WRITE, fd, map->offset);
 }
 
 static void do_dma_unmap(struct trn_server *server, struct outcome *outcome)
@@ -251,12 +251,12 @@ static bool valid_access(const struct trn_server *server,
 		return false;
 	if (access->region == VFIO_PCI_CONFIG_REGION_INDEX || access->region == TRN_BAR_HBM)
 		return true;
-	return access->count == 1 || access->count == 2 || access->count == 4 ||
-	       access->count == 8;
+	return access->count == 1 || access->count == 2 || access->count == 4 || access->count == 8;
 }
 
 /* Pending bits, whose place in BAR 0 is the server's, not the chip's. */
-static bool read_pending(struct trn_server *server, uint64_t offset, uint32_t count, uint64_t *value)
+static bool read_pending(struct trn_server *server, uint64_t offset, uint32_t count,
+			 uint64_t *value)
 {
 	uint64_t byte = offset - TRN_MSIX_PBA_OFFSET;
 	uint64_t end = (server->identity.vectors + 63) / 64 * 8;
@@ -395,10 +395,10 @@ static void do_device_reset(struct trn_server *server, struct outcome *outcome)
 }
 
 static const struct {
-	handler		handle;
-	size_t		size_min;	/* of the body */
-	size_t		size_max;
-	unsigned int	fds_max;
+	handler handle;
+	size_t size_min; /* of the body */
+	size_t size_max;
+	unsigned int fds_max;
 } commands[] = {
 	[VFIO_USER_VERSION] = { do_version, sizeof(struct vfio_user_version), 4096, 0 },
 	[VFIO_USER_DMA_MAP] = { do_dma_map, sizeof(struct vfio_user_dma_map),
@@ -407,8 +407,7 @@ static const struct {
 				  sizeof(struct vfio_user_dma_unmap), 0 },
 	[VFIO_USER_DEVICE_GET_INFO] = { do_get_info, sizeof(struct vfio_user_device_info),
 					sizeof(struct vfio_user_device_info), 0 },
-	[VFIO_USER_DEVICE_GET_REGION_INFO] = { do_get_region_info,
-					       sizeof(struct vfio_region_info),
+	[VFIO_USER_DEVICE_GET_REGION_INFO] = { do_get_region_info, sizeof(struct vfio_region_info),
 					       sizeof(struct vfio_region_info), 0 },
 	[VFIO_USER_DEVICE_GET_REGION_IO_FDS] = { do_not_offered, 0, VFIO_USER_MESSAGE_MAX, 0 },
 	[VFIO_USER_DEVICE_GET_IRQ_INFO] = { do_get_irq_info, sizeof(struct vfio_irq_info),
@@ -446,9 +445,9 @@ const char *trn_server_execute(struct trn_server *server)
 	handler handle;
 
 	if ((header->flags & VFIO_USER_TYPE_MASK) == VFIO_USER_REPLY)
-		return trn_remote_reply(&server->remote, &server->message) ?
-			       NULL :
-			       "reply to no request of ours";
+		return trn_remote_reply(&server->remote, &server->message)
+			       ? NULL
+			       : "reply to no request of ours";
 	if ((header->flags & VFIO_USER_TYPE_MASK) != VFIO_USER_REQUEST)
 		return "neither request nor reply";
 	if (!server->negotiated && header->command != VFIO_USER_VERSION)

@@ -197,8 +197,8 @@ static void *connection_thread(void *argument)
 	trn_remote_start(&server->remote);
 	reason = serve(server);
 	if (reason)
-		trn_log(server->name, "connection ended: %s (command %u, %" PRIu32 " bytes)", reason,
-			server->message.header.command, server->message.header.size);
+		trn_log(server->name, "connection ended: %s (command %u, %" PRIu32 " bytes)",
+			reason, server->message.header.command, server->message.header.size);
 	else
 		trn_log(server->name, "client detached");
 	detach(server);

@@ -16,14 +16,14 @@ struct trn_server;
 
 /* Since the server was made. */
 struct trn_server_stats {
-	uint64_t	clients;		/* that attached */
-	uint64_t	messages;		/* received */
-	uint64_t	register_reads;		/* BAR 0 */
-	uint64_t	register_writes;	/* BAR 0 */
-	uint64_t	doorbells;		/* BAR 4 writes */
-	uint64_t	interrupts;		/* raised by the chip */
-	uint64_t	resets;			/* function resets of all kinds */
-	uint64_t	mappings;		/* DMA ranges, now */
+	uint64_t clients;	  /* that attached */
+	uint64_t messages;	  /* received */
+	uint64_t register_reads;  /* BAR 0 */
+	uint64_t register_writes; /* BAR 0 */
+	uint64_t doorbells;	  /* BAR 4 writes */
+	uint64_t interrupts;	  /* raised by the chip */
+	uint64_t resets;	  /* function resets of all kinds */
+	uint64_t mappings;	  /* DMA ranges, now */
 };
 
 /*

@@ -9,7 +9,8 @@
 /* Takes over the descriptors that came with a piece of a message. */
 static const char *collect_fds(struct trn_message *message, struct msghdr *msg)
 {
-	const char *reason = msg->msg_flags & MSG_CTRUNC ? "too many descriptors in one message" : NULL;
+	const char *reason =
+		msg->msg_flags & MSG_CTRUNC ? "too many descriptors in one message" : NULL;
 
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		int *fds = (int *)CMSG_DATA(c);
@@ -34,8 +35,8 @@ static size_t receive_all(int socket, struct trn_message *message, void *buffer,
 			  const char **reason)
 {
 	union {
-		struct cmsghdr	header;
-		uint8_t		space[CMSG_SPACE(sizeof(int) * VFIO_USER_FDS_MAX)];
+		struct cmsghdr header;
+		uint8_t space[CMSG_SPACE(sizeof(int) * VFIO_USER_FDS_MAX)];
 	} control;
 	size_t done = 0;
 
@@ -133,8 +134,8 @@ int trn_message_send(int socket, struct vfio_user_header *header, const void *bo
 		     size_t body_size, const void *data, size_t data_size, int fd)
 {
 	union {
-		struct cmsghdr	header;
-		uint8_t		space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr header;
+		uint8_t space[CMSG_SPACE(sizeof(int))];
 	} control = { 0 };
 	struct iovec iov[] = {
 		{ header, sizeof(*header) },

@@ -10,16 +10,16 @@
 
 struct trn_message {
 	struct vfio_user_header header;
-	uint8_t		*body;		/* the caller's, of VFIO_USER_MESSAGE_MAX bytes */
-	size_t		size;		/* of the body received */
-	int		fds[VFIO_USER_FDS_MAX];	/* -1 where taken */
-	unsigned int	fd_count;
+	uint8_t *body;		    /* the caller's, of VFIO_USER_MESSAGE_MAX bytes */
+	size_t size;		    /* of the body received */
+	int fds[VFIO_USER_FDS_MAX]; /* -1 where taken */
+	unsigned int fd_count;
 };
 
 enum trn_receive_result {
 	TRN_RECEIVED,
-	TRN_RECEIVE_CLOSED,	/* the peer went away between two messages */
-	TRN_RECEIVE_BROKEN,	/* not a message: *reason says why */
+	TRN_RECEIVE_CLOSED, /* the peer went away between two messages */
+	TRN_RECEIVE_BROKEN, /* not a message: *reason says why */
 };
 
 /*

@@ -46,8 +46,7 @@ static const char *read_data_max(const json_t *capabilities, uint64_t *data_max)
 	return NULL;
 }
 
-const char *trn_version_negotiate(const char *data, size_t size, uint64_t *data_max,
-				  char **reply)
+const char *trn_version_negotiate(const char *data, size_t size, uint64_t *data_max, char **reply)
 {
 	const json_t *capabilities;
 	const char *problem;

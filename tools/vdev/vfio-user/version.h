@@ -12,7 +12,6 @@
  * capabilities, those only that it knows: a string for free(), NULL if the client
  * sent none.  NULL, or what is wrong.
  */
-const char *trn_version_negotiate(const char *data, size_t size, uint64_t *data_max,
-				  char **reply);
+const char *trn_version_negotiate(const char *data, size_t size, uint64_t *data_max, char **reply);
 
 #endif /* TRN_VDEV_VFIO_USER_VERSION_H */
