@@ -3,9 +3,13 @@
 
 int main(void)
 {
-	SRunner *runner = srunner_create(dma_suite());
+	SRunner *runner = srunner_create(registers_suite());
 	int failed;
 
+	srunner_add_suite(runner, admin_suite());
+	srunner_add_suite(runner, translate_suite());
+	srunner_add_suite(runner, queue_suite());
+	srunner_add_suite(runner, dma_suite());
 	srunner_add_suite(runner, protocol_suite());
 
 	srunner_run_all(runner, CK_ENV);

@@ -4,7 +4,11 @@
 
 #include <check.h>
 
+Suite *admin_suite(void);
 Suite *dma_suite(void);
 Suite *protocol_suite(void);
+Suite *queue_suite(void);
+Suite *registers_suite(void);
+Suite *translate_suite(void);
 
 #endif /* TRN_TEST_SUITES_H */
