@@ -115,7 +115,7 @@ static int trn_device_map_registers(struct trn_device *tdev)
 
 	magic = trn_read32(tdev, TRN_REG_MAGIC);
 	if (magic != TRN_MAGIC)
-		return dev_err_probe(dev, -ENODEV, "not a trn chip: magic 0x%08x, expected 0x%08x\n",
+		return dev_err_probe(dev, -ENODEV, "not a trn chip: magic 0x%08x, not 0x%08x\n",
 				     magic, TRN_MAGIC);
 	version = trn_read32(tdev, TRN_REG_VERSION);
 	if (TRN_VERSION_MAJOR(version) != TRN_VERSION_MAJOR(TRN_VERSION_1_0))

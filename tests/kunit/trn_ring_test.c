@@ -69,6 +69,7 @@ static struct kunit_suite trn_ring_suite = {
 	.name = "trn_ring",
 	.test_cases = trn_ring_cases,
 };
+
 kunit_test_suite(trn_ring_suite);
 
 MODULE_DESCRIPTION("KUnit tests of trn");
