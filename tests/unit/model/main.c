@@ -11,6 +11,8 @@ int main(void)
 	srunner_add_suite(runner, queue_suite());
 	srunner_add_suite(runner, dma_suite());
 	srunner_add_suite(runner, protocol_suite());
+	srunner_add_suite(runner, chip_suite());
+	srunner_add_suite(runner, random_suite());
 
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -18,12 +18,18 @@ static bool allowed(const struct rig *rig, uint64_t dma, uint8_t what)
 	return !(__atomic_load_n(&rig->denied[(dma - RIG_RAM) / 4096], __ATOMIC_ACQUIRE) & what);
 }
 
+static void count_access(struct rig *rig)
+{
+	__atomic_add_fetch(&rig->accesses, 1, __ATOMIC_RELAXED);
+}
+
 static int host_map(void *host, uint64_t dma, size_t length, bool write, struct trn_host_map *map)
 {
 	struct rig *rig = host;
 	uint8_t what = write ? RIG_DENY_WRITE : RIG_DENY_READ;
 	size_t usable;
 
+	count_access(rig);
 	if (in_range(dma, RIG_REMOTE, RIG_REMOTE_SIZE, 1))
 		return -EOPNOTSUPP;
 	if (!in_range(dma, RIG_RAM, RIG_RAM_SIZE, 1) || !allowed(rig, dma, what))
@@ -53,6 +59,7 @@ static void host_unmap(void *host, struct trn_host_map *map)
 
 static uint8_t *reach(struct rig *rig, uint64_t dma, size_t length, uint8_t what)
 {
+	count_access(rig);
 	if (in_range(dma, RIG_REMOTE, RIG_REMOTE_SIZE, length))
 		return rig->remote + (dma - RIG_REMOTE);
 	if (!in_range(dma, RIG_RAM, RIG_RAM_SIZE, length))
@@ -158,6 +165,11 @@ void *rig_pointer(struct rig *rig, uint64_t dma)
 void rig_deny(struct rig *rig, uint64_t dma, uint8_t what)
 {
 	__atomic_store_n(&rig->denied[(dma - RIG_RAM) / 4096], what, __ATOMIC_RELEASE);
+}
+
+unsigned int rig_accesses(const struct rig *rig)
+{
+	return __atomic_load_n(&rig->accesses, __ATOMIC_RELAXED);
 }
 
 unsigned int rig_interrupts(const struct rig *rig, unsigned int vector)

@@ -41,6 +41,7 @@ struct rig {
 	uint8_t		*denied;	/* RIG_DENY_* for each page of RAM */
 	size_t		map_limit;	/* most bytes that one map() gives; 0 = no limit */
 	int		held;		/* maps not given back; atomic */
+	unsigned int	accesses;	/* calls of the chip but interrupts; atomic */
 	unsigned int	interrupts[TRN_VECTORS];	/* atomic */
 
 	/* admin queue */
@@ -79,6 +80,8 @@ uint64_t rig_alloc(struct rig *rig, size_t length);
 void *rig_pointer(struct rig *rig, uint64_t dma);
 /* Sets what the host refuses for the page at dma. */
 void rig_deny(struct rig *rig, uint64_t dma, uint8_t what);
+/* How often the chip has reached for host memory. */
+unsigned int rig_accesses(const struct rig *rig);
 unsigned int rig_interrupts(const struct rig *rig, unsigned int vector);
 
 uint32_t rig_read32(struct rig *rig, uint64_t offset);

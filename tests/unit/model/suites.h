@@ -5,9 +5,11 @@
 #include <check.h>
 
 Suite *admin_suite(void);
+Suite *chip_suite(void);
 Suite *dma_suite(void);
 Suite *protocol_suite(void);
 Suite *queue_suite(void);
+Suite *random_suite(void);
 Suite *registers_suite(void);
 Suite *translate_suite(void);
 
