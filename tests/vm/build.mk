@@ -7,3 +7,13 @@ $(eval $(call guest_program,copy,tests/vm/copy.c $(vm_guest),check libdrm,$(LIBT
 $(eval $(call guest_program,queue,tests/vm/queue.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,refuse,tests/vm/refuse.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,device_death,tests/vm/device_death.c $(vm_guest),check libdrm,$(LIBTRN)))
+
+# 32-bit, and without any library.
+guest32_flags := -m32 -static -nostdlib -ffreestanding -fno-pie -no-pie -fno-stack-protector
+$(O)/tests/vm/guest32: tests/vm/guest32.c
+	@mkdir -p $(@D)
+	@echo "  CC      $@"
+	$(Q)$(CC) -std=gnu11 -O2 $(WARNINGS) $(guest32_flags) -Iinclude -Iinclude/uapi \
+		$(pkg_cflags) -MMD -MP -MF $@.d -o $@ $<
+-include $(O)/tests/vm/guest32.d
+guest_programs += $(O)/tests/vm/guest32
