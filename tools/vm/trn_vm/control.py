@@ -24,6 +24,8 @@ class Control(threading.Thread):
         try:
             for line in self.stream:
                 reply = self.handle(line)
+                # "ok" comes first, for clients that do not parse.
+                reply = {"ok": reply.pop("ok", None) is True, **reply}
                 self.stream.write(json.dumps(reply).encode() + b"\n")
                 self.stream.flush()
         except (OSError, ValueError):

@@ -4,10 +4,16 @@
 import os
 import shlex
 
+import world
 from world import TREE, VM_DIR
 
 # For the sysroot and the work tree by 9p, and the ports.
 MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
+
+VERBS = {"run": "command", "shell": "shell"}  # functions of guest/second
+
+# Parameters of the driver that watch the time, which means nothing under icount.
+UNTIMED = ("heartbeat_ms", "job_timeout_ms")
 
 PASSED = ("TERM", "COLORTERM", "NO_COLOR", "CI", "TZ")
 
@@ -35,20 +41,33 @@ def settings(options, kernel, build, directory):
     if not options.no_module:
         env["TRN_MODULE"] = str(kernel.driver())
     lines = [f"export {name}={shlex.quote(value)}" for name, value in env.items()]
-    params = list(options.module_param)
+    needed, params = [], []
+    if not options.no_module:
+        driver = kernel.driver().read_bytes()
+        needed = kernel.module_files(world.modinfo(driver, "depends"))
+        params = module_parameters(options, driver)
     lines += [
         f"tree={shlex.quote(str(TREE))}",
         f"directory={shlex.quote(directory)}",
-        f"verb={options.verb}",
+        f"verb={VERBS[options.verb]}",
         f"load_module={'' if options.no_module else 1}",
-        f"module_params=({' '.join(shlex.quote(p) for p in params)})",
-        f"optional_params=({'heartbeat_ms=0 job_timeout_ms=0' if options.icount else ''})",
-        f"command=({' '.join(shlex.quote(word) for word in options.command)})",
+        f"needed_modules=({shlex.join(map(str, needed))})",
+        f"module_params=({shlex.join(params)})",
+        f"command=({shlex.join(options.command)})",
     ]
     if options.verb == "shell":
         columns, rows = os.get_terminal_size()
         lines.append(f"rows={rows} columns={columns}")
     return "\n".join(lines) + "\n"
+
+
+def module_parameters(options, driver):
+    """What the user wants, and what counting instructions needs."""
+    params = list(options.module_param)
+    if options.icount:
+        known = [entry.split(":")[0] for entry in world.modinfo(driver, "parm")]
+        params += [f"{name}=0" for name in UNTIMED if name in known]
+    return params
 
 
 def build(path, options, kernel, build_dir, directory):

@@ -3,12 +3,12 @@
 
 import json
 import os
-import pathlib
 import socket
 import subprocess
 import threading
 
-from world import TREE
+import vmlinux
+from world import TREE, world
 
 MSG_TIMEOUT_MS = 1000  # after which QEMU gives a dead trn-vdev up
 
@@ -54,10 +54,10 @@ class Qemu:
         arguments = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot"]
         arguments += ["-display", "none", "-vga", "none"]
         arguments += self.machine(options, kvm)
-        arguments += ["-kernel", str(kernel.image), "-initrd", initramfs]
+        arguments += ["-kernel", str(vmlinux.unpacked(kernel.image)), "-initrd", initramfs]
         arguments += ["-append", kernel_arguments(options, kernel, kvm)]
         arguments += ["-serial", f"file:{directory}/console.log"]
-        arguments += self.file_systems(pathlib.Path("/"))
+        arguments += self.file_systems()
         arguments += self.serial_ports(options)
         arguments += ["-device", "virtio-rng-pci", "-chardev", self.chardev("qmp")]
         arguments += ["-mon", "chardev=qmp,mode=control"]
@@ -94,10 +94,9 @@ class Qemu:
             arguments += ["-icount", "shift=0,sleep=off"]
         return arguments
 
-    def file_systems(self, root):
-        del root
+    def file_systems(self):
         arguments = []
-        for tag, path, more in (("sysroot", sysroot_path(), ",readonly=on"),
+        for tag, path, more in (("sysroot", world("dir"), ",readonly=on"),
                                 ("tree", str(TREE), ",multidevs=remap")):
             arguments += ["-fsdev", f"local,id={tag},path={path},security_model=none{more}"]
             arguments += ["-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
@@ -127,11 +126,6 @@ class Qemu:
     def stop(self):
         self.process.kill()
         self.process.wait()
-
-
-def sysroot_path():
-    from world import world
-    return world("dir")
 
 
 class Monitor:

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 TREE = pathlib.Path(__file__).resolve().parents[3]
@@ -65,6 +66,14 @@ class Kernel:
 
 def module_name(path):
     return os.path.basename(path).split(".")[0].replace("-", "_")
+
+
+def modinfo(module, field):
+    """Values of a field in a module's own description; "depends" is split."""
+    values = [value.decode() for value in re.findall(rb"(?<=\0)%s=([^\0]*)" % field.encode(), module)]
+    if field == "depends":
+        return [module_name(name) for value in values for name in value.split(",") if name]
+    return values
 
 
 def check_built(options, kernel):

@@ -12,7 +12,8 @@ clean_environment() {
 	kept=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 		HOME=/root USER=root LOGNAME=root SHELL=/bin/bash LANG=C.UTF-8
 		TRN_CACHE="$cache")
-	for name in $(compgen -e | grep -xE "${passed_variables//$'\n'/|}"); do
+	for name in $(compgen -e); do
+		[[ $name =~ ^(${passed_variables//$'\n'/|})$ ]] || continue
 		[ "$name" = TRN_CACHE ] || kept+=("$name=${!name}")
 	done
 }
@@ -29,16 +30,15 @@ shared_dirs() {
 
 # enter SYSROOT CMD...
 enter() {
-	local sysroot=$1 namespaces=(--mount --pid --fork --kill-child)
+	local sysroot=$1 namespaces=(--mount --pid --fork --kill-child) status
 
 	shift
-	if [ -e /.trn-world ]; then
-		exec "$@"
-	fi
-	[ "$(id -u)" -eq 0 ] || namespaces+=(--user --map-root-user)
-	unshare "${namespaces[@]}" true 2>/dev/null || no_namespaces
 	clean_environment
-	mkdir -p "$cache/mnt"
+	if [ "$(id -u)" -ne 0 ]; then
+		namespaces+=(--user --map-root-user)
+		kept+=(TRN_WORLD_USER=1)
+	fi
+	[ -d "$cache/mnt" ] || mkdir -p "$cache/mnt"
 	mapfile -t shared < <(shared_dirs)
 	# The directory's lock says that it is in use, to remove_stale.
 	exec {use_fd}<"$sysroot"
@@ -46,6 +46,9 @@ enter() {
 	touch -c "$sysroot/.complete" 2>/dev/null
 	run_child unshare "${namespaces[@]}" env -i "${kept[@]}" \
 		/bin/bash "$vm_dir/world.d/inside.sh" "$sysroot" "$cache" "$PWD" "${shared[@]}" -- "$@"
+	status=$?
+	[ $status -eq 0 ] || unshare "${namespaces[@]}" true 2>/dev/null || no_namespaces
+	return $status
 }
 
 no_namespaces() {

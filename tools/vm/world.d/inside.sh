@@ -38,59 +38,68 @@ leads_to_target() {
 	return 1
 }
 
-# Remounting needs flags that an ordinary user cannot know to be set below; then
-# the mount stays writable, for the one user whose files these are.
-bind_readonly() {
-	mount --bind "$1" "$2"
-	mount -o remount,bind,ro "$2" 2>/dev/null || true
+# bind FROM TO OPTIONS: a line for fstab, so that one mount does them all.
+bind() {
+	table+="${1// /\\040} ${2// /\\040} none $3 0 0"$'\n'
 }
 
 # fill PATH: what the sysroot has at PATH.  A directory that a target lies in
 # is made anew, so that the target gets its mount point; all else is bound whole.
 fill() {
-	local entry path
+	local entry path links=()
 
 	for entry in "$sysroot$1"/*; do
 		path=$1/${entry##*/}
 		if is_target "$path"; then
 			continue
 		elif [ -L "$entry" ]; then
-			cp -P "$entry" "$root$path"
+			links+=("$entry")
 		elif leads_to_target "$path"; then
 			mkdir -p "$root$path"
 			fill "$path"
 		elif [ -d "$entry" ]; then
-			mkdir -p "$root$path"
-			bind_readonly "$entry" "$root$path"
+			directories+=("$root$path")
+			bind "$entry" "$root$path" "$sysroot_options"
 		elif [ -f "$entry" ]; then
 			: >"$root$path"
-			bind_readonly "$entry" "$root$path"
+			bind "$entry" "$root$path" "$sysroot_options"
 		fi
 	done
+	[ ${#links[@]} -eq 0 ] || cp -P "${links[@]}" "$root$1/"
 }
 
+# An ordinary user may not remount read-only what is mounted with flags that he
+# does not know; these files are his own.
+sysroot_options=bind,ro
+[ -z "$TRN_WORLD_USER" ] || sysroot_options=bind
+
+table= directories=()
 mount -t tmpfs -o mode=755 world "$root"
 fill ""
 for dir in "${targets[@]}"; do
-	mkdir -p "$root$dir"
+	directories+=("$root$dir")
 done
+for dir in /sys /dev /tmp; do
+	bind "$dir" "$root$dir" rbind
+done
+bind "$cache" "$root$cache" bind
+for dir in "${shared[@]}"; do
+	# Where one lies in another, the outer one brings the mount point.
+	bind "$dir" "$root$dir" rbind
+done
+mkdir -p "${directories[@]}" "$root/.old"
 chmod 1777 "$root/var/tmp"
 mount -t proc proc "$root/proc"
-for dir in /sys /dev /tmp; do
-	mount --rbind "$dir" "$root$dir"
-done
-mount --bind "$cache" "$root$cache"
-for dir in "${shared[@]}"; do
-	mkdir -p "$root$dir"
-	mount --rbind "$dir" "$root$dir"
-done
+printf '%s' "$table" >"$root/.fstab"
+mount -a -T "$root/.fstab"
+rm "$root/.fstab"
 : >"$root/.trn-world"
-mkdir "$root/.old"
 cd "$root"
 pivot_root . .old
 umount -l /.old
 rmdir /.old
 cd "$cwd" 2>/dev/null || cd "${shared[0]}"
+unset TRN_WORLD_USER
 
 set +e
 # A shell starts a background command with SIGINT ignored; env undoes that.
