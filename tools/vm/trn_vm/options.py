@@ -85,9 +85,11 @@ def name_value(text):
 
 
 def parse(argv):
-    if not argv or argv[0] in ("-h", "--help", "help"):
+    if not argv:
+        raise UsageError("which command, run or shell?")
+    if argv[0] in ("-h", "--help", "help"):
         sys.stdout.write(USAGE)
-        sys.exit(0 if argv else 2)
+        sys.exit(0)
     verb, rest = argv[0], argv[1:]
     if verb not in ("run", "shell"):
         raise UsageError(f"no command '{verb}'; there are run and shell")
