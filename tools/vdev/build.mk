@@ -7,6 +7,7 @@ vdev_server_sources := $(vdev_pci_sources) tools/vdev/log.c $(addprefix tools/vd
 	remote.c \
 	requests.c \
 	server.c \
+	shared_memory.c \
 	transport.c \
 	version.c)
 

@@ -5,7 +5,8 @@ $(eval $(call unit_test,vdev-config, \
 	$(vdev_test)/test_config.c $(vdev_pci_sources)))
 
 $(eval $(call unit_test,vdev-dma, \
-	$(vdev_test)/test_dma.c tools/vdev/vfio-user/dma.c))
+	$(vdev_test)/test_dma.c \
+	$(addprefix tools/vdev/vfio-user/, dma.c shared_memory.c)))
 
 $(eval $(call unit_test,vdev-server, \
 	$(addprefix $(vdev_test)/, main.c client.c fake_chip.c rig.c \

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,6 +240,55 @@ START_TEST(grown_file_is_mapped_anew)
 }
 END_TEST
 
+START_TEST(files_are_limited)
+{
+	int files[65];
+
+	for (unsigned int i = 0; i < 65; i++) {
+		files[i] = memfd_create("other", MFD_CLOEXEC);
+		ck_assert_int_eq(ftruncate(files[i], PAGE), 0);
+		ck_assert_int_eq(add(i * PAGE, PAGE, files[i], 0), i < 64 ? 0 : -ENOSPC);
+		close(files[i]);
+	}
+	ck_assert_int_eq(remove_range(0, PAGE - 1), 0);
+	ck_assert_int_eq(add(0, PAGE, file, 0), 0);
+}
+END_TEST
+
+/* Cut off while it is held, and before. */
+START_TEST(truncated_file_is_a_fault)
+{
+	int other = memfd_create("other", MFD_CLOEXEC);
+	struct trn_host_map map;
+
+	ck_assert_int_eq(ftruncate(other, 4 * PAGE), 0);
+	ck_assert_int_eq(add(0, 4 * PAGE, other, 0), 0);
+	ck_assert_int_eq(add(4 * PAGE, PAGE, file, 3 * PAGE), 0);
+	ck_assert_int_eq(trn_dma_hold(&dma, 3 * PAGE, PAGE, true, &map), 0);
+	memset(map.address, 0x77, PAGE);
+	ck_assert_int_eq(ftruncate(other, PAGE), 0);
+	memset(map.address, 0x88, PAGE);
+	trn_dma_release(&dma, &map);
+	ck_assert_int_eq(trn_dma_hold(&dma, 0, 1, false, &map), -EFAULT);
+	/* Other files have nothing to do with it. */
+	ck_assert_int_eq(peek(4 * PAGE), 3);
+	ck_assert_int_eq(remove_range(0, 4 * PAGE - 1), 0);
+	ck_assert_int_eq(add(0, PAGE, other, 0), 0);
+	ck_assert_int_eq(peek(0), 0);
+	close(other);
+}
+END_TEST
+
+START_TEST(other_bus_errors_still_kill)
+{
+	int other = memfd_create("other", MFD_CLOEXEC);
+	volatile uint8_t *memory = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, other, 0);
+
+	ck_assert_int_eq(add(0, PAGE, file, 0), 0);
+	ck_assert_uint_eq(memory[0], 1);
+}
+END_TEST
+
 /* All that the protocol allows, downwards, as an IOMMU's allocator goes. */
 START_TEST(many_ranges_are_cheap)
 {
@@ -336,6 +386,9 @@ int main(void)
 	tcase_add_test(tests, removal_takes_whole_ranges);
 	tcase_add_test(tests, file_is_mapped_once);
 	tcase_add_test(tests, grown_file_is_mapped_anew);
+	tcase_add_test(tests, files_are_limited);
+	tcase_add_test(tests, truncated_file_is_a_fault);
+	tcase_add_test_raise_signal(tests, other_bus_errors_still_kill, SIGBUS);
 	tcase_add_test(tests, many_ranges_are_cheap);
 	tcase_add_test(tests, removal_waits_for_holders);
 	tcase_add_test(tests, held_range_can_be_replaced);

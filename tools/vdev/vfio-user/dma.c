@@ -4,17 +4,19 @@
 #include <errno.h>
 #include <search.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "protocol.h"
+#include "shared_memory.h"
+
+#define FILES_MAX 64 /* of one client */
 
 /* A file of the client's, mapped from its start. */
 struct trn_dma_file {
 	struct trn_dma_file *next;
 	dev_t device;
 	ino_t inode;
-	uint8_t *base;
+	struct trn_shared_memory *memory;
 	uint64_t size;
 	bool writable;
 	unsigned int ranges; /* that show a piece of it */
@@ -62,25 +64,24 @@ static struct trn_dma_range *find(struct trn_dma *dma, uint64_t first, uint64_t 
 	return node ? *node : NULL;
 }
 
-static int map_file(const struct stat *stat, int fd, bool writable, struct trn_dma_file **result)
+static int map_file(struct trn_dma *dma, const struct stat *stat, int fd, bool writable)
 {
-	int protection = PROT_READ | (writable ? PROT_WRITE : 0);
 	struct trn_dma_file *file = calloc(1, sizeof(*file));
 	int err;
 
 	if (!file)
 		return -ENOMEM;
-	file->base = mmap(NULL, stat->st_size, protection, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (file->base == MAP_FAILED) {
-		err = errno;
+	err = trn_shared_memory_map(fd, stat->st_size, writable, &file->memory);
+	if (err) {
 		free(file);
-		return err == EACCES || err == EPERM ? -EACCES : err == ENOMEM ? -ENOMEM : -EINVAL;
+		return err;
 	}
 	file->device = stat->st_dev;
 	file->inode = stat->st_ino;
 	file->size = stat->st_size;
 	file->writable = writable;
-	*result = file;
+	file->next = dma->files;
+	dma->files = file;
 	return 0;
 }
 
@@ -88,13 +89,14 @@ static int map_file(const struct stat *stat, int fd, bool writable, struct trn_d
 static int get_file(struct trn_dma *dma, int fd, uint64_t end, bool writable,
 		    struct trn_dma_file **result)
 {
+	unsigned int files = 0;
 	struct trn_dma_file *file;
 	struct stat stat;
 	int err;
 
 	if (fstat(fd, &stat))
 		return -EINVAL;
-	for (file = dma->files; file; file = file->next) {
+	for (file = dma->files; file; file = file->next, files++) {
 		if (file->device == stat.st_dev && file->inode == stat.st_ino &&
 		    file->size >= end && file->writable >= writable)
 			break;
@@ -102,11 +104,12 @@ static int get_file(struct trn_dma *dma, int fd, uint64_t end, bool writable,
 	if (!file) {
 		if (!S_ISREG(stat.st_mode) || (uint64_t)stat.st_size < end)
 			return -EINVAL;
-		err = map_file(&stat, fd, writable, &file);
+		if (files == FILES_MAX)
+			return -ENOSPC;
+		err = map_file(dma, &stat, fd, writable);
 		if (err)
 			return err;
-		file->next = dma->files;
-		dma->files = file;
+		file = dma->files;
 	}
 	file->ranges++;
 	*result = file;
@@ -122,7 +125,7 @@ static void put_file(struct trn_dma *dma, struct trn_dma_file *file)
 	for (link = &dma->files; *link != file; link = &(*link)->next)
 		;
 	*link = file->next;
-	munmap(file->base, file->size);
+	trn_shared_memory_unmap(file->memory);
 	free(file);
 }
 
@@ -165,7 +168,7 @@ int trn_dma_add(struct trn_dma *dma, uint64_t address, uint64_t size, bool reada
 		err = get_file(dma, fd, offset + size, writable, &range->file);
 		if (err)
 			goto free_range;
-		range->memory = range->file->base + offset;
+		range->memory = trn_shared_memory_base(range->file->memory) + offset;
 	}
 	err = -ENOMEM;
 	node = tsearch(range, &dma->ranges, compare);
@@ -247,6 +250,8 @@ int trn_dma_hold(struct trn_dma *dma, uint64_t address, size_t length, bool writ
 		err = -EFAULT;
 	} else if (!range->file) {
 		err = -EOPNOTSUPP;
+	} else if (trn_shared_memory_lost(range->file->memory)) {
+		err = -EFAULT;
 	} else {
 		range->holders++;
 		map->address = range->memory + (address - range->first);

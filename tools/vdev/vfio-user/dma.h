@@ -43,7 +43,7 @@ void trn_dma_destroy(struct trn_dma *dma);
  * fd stays the caller's.  0, -EINVAL (not aligned to 4 KiB, empty, beyond the end
  * of the file or of the address space, or a file that cannot be mapped),
  * -EEXIST (overlaps a range), -EACCES (fd does not allow what is asked for),
- * -ENOSPC (VFIO_USER_MAPPINGS_MAX), -ENOMEM.
+ * -ENOSPC (VFIO_USER_MAPPINGS_MAX ranges, or too many files), -ENOMEM.
  */
 int trn_dma_add(struct trn_dma *dma, uint64_t address, uint64_t size, bool readable, bool writable,
 		int fd, uint64_t offset);
