@@ -56,7 +56,8 @@ static int check_arguments(const struct trn_device_info *info, enum trn_placemen
 		return trn_fail(-EINVAL, "buffer: size %llu is not 1 to 2^%u",
 				(unsigned long long)size, info->address_bits);
 	if (flags & ~TRN_BUFFER_READONLY)
-		return trn_fail(-EINVAL, "buffer: unknown flags 0x%x", flags & ~TRN_BUFFER_READONLY);
+		return trn_fail(-EINVAL, "buffer: unknown flags 0x%x",
+				flags & ~TRN_BUFFER_READONLY);
 	if (stack != TRN_STACK_ANY && placement == TRN_PLACEMENT_HOST)
 		return trn_fail(-EINVAL, "buffer: host memory has no stacks: use TRN_STACK_ANY");
 	if (stack != TRN_STACK_ANY && stack >= info->hbm_stacks)
@@ -90,8 +91,8 @@ static int allocate_address(struct trn_context *context, struct trn_buffer *buff
 {
 	uint64_t page = context->device->info.page_size;
 	uint64_t size = (buffer->allocated + page - 1) & -page;
-	uint64_t alignment = size >= LARGE_ALIGNMENT && page < LARGE_ALIGNMENT ? LARGE_ALIGNMENT :
-										 page;
+	uint64_t alignment =
+		size >= LARGE_ALIGNMENT && page < LARGE_ALIGNMENT ? LARGE_ALIGNMENT : page;
 	int error;
 
 	pthread_mutex_lock(&context->lock);
@@ -249,7 +250,7 @@ static int make_mapping(struct trn_buffer *buffer)
 
 	if (buffer->placement != TRN_PLACEMENT_HOST)
 		return trn_fail(-EOPNOTSUPP, "a buffer in HBM cannot be mapped: use trn_read() and "
-				"trn_write(), or host placement");
+					     "trn_write(), or host placement");
 	error = trn_device_ioctl(device, DRM_IOCTL_TRN_BO_MMAP_OFFSET, &offset);
 	if (error)
 		return trn_fail(error, "%s: buffer cannot be mapped: %s", device->node,

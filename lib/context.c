@@ -32,8 +32,8 @@ int trn_context_create(struct trn_device *device, struct trn_context **result)
 	if (error) {
 		trn_fail(error, "%s: no context: %s", device->node,
 			 error == -ENOSPC ? "all address spaces of the chip are in use: "
-					    "destroy contexts or use another chip" :
-					    strerror(-error));
+					    "destroy contexts or use another chip"
+					  : strerror(-error));
 		goto free_addresses;
 	}
 	context->id = create.context;

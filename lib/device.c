@@ -9,8 +9,8 @@
 
 #include "internal.h"
 
-#define DRIVER_NAME	    "trn"
-#define DRIVER_MAJOR	    1
+#define DRIVER_NAME  "trn"
+#define DRIVER_MAJOR 1
 
 int trn_device_ioctl(struct trn_device *device, unsigned long request, void *argument)
 {
@@ -92,8 +92,8 @@ static int read_info(struct trn_device *device)
 	};
 	_Static_assert(sizeof(info->uuid) == sizeof(chip.uuid), "same size");
 	memcpy(info->uuid, chip.uuid, sizeof(info->uuid));
-	snprintf(info->generation, sizeof(info->generation), "%.*s", (int)sizeof(chip.generation) - 1,
-		 (const char *)chip.generation);
+	snprintf(info->generation, sizeof(info->generation), "%.*s",
+		 (int)sizeof(chip.generation) - 1, (const char *)chip.generation);
 	snprintf(info->serial, sizeof(info->serial), "%.*s", (int)sizeof(chip.serial) - 1,
 		 (const char *)chip.serial);
 	snprintf(info->firmware, sizeof(info->firmware), "%.*s", (int)sizeof(chip.firmware) - 1,
@@ -150,8 +150,10 @@ int trn_device_open(unsigned int index, struct trn_device **device)
 		error = trn_fail(-ENODEV, "there is no device %u: the indexes are 0 to %zu", index,
 				 list->count - 1);
 	else
-		error = trn_fail(-ENODEV, "there is no device %u: no chip is bound to the driver "
-				 "\"trn\" (is the module loaded?)", index);
+		error = trn_fail(-ENODEV,
+				 "there is no device %u: no chip is bound to the driver "
+				 "\"trn\" (is the module loaded?)",
+				 index);
 	trn_device_list_free(list);
 	return error;
 }

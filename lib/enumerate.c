@@ -19,7 +19,7 @@ struct list {
 	const struct trn_device_entry **pointers;
 };
 
-/* The last part of the path that <class>/<name>/<link> points to; false if there is none that fits. */
+/* Last part of the path that <class>/<name>/<link> points to; false if there is none that fits. */
 static bool link_target(const char *class, const char *name, const char *link, char *target,
 			size_t size)
 {

@@ -22,8 +22,8 @@ int trn_fail(int error, const char *format, ...) __attribute__((format(printf, 2
 
 struct trn_device {
 	int fd;
-	uint64_t process;		/* trn_process_id() of the opener */
-	unsigned int contexts;		/* atomic */
+	uint64_t process;      /* trn_process_id() of the opener */
+	unsigned int contexts; /* atomic */
 	char node[32];
 	struct trn_device_info info;
 };
@@ -31,8 +31,8 @@ struct trn_device {
 struct trn_context {
 	struct trn_device *device;
 	uint32_t id;
-	unsigned int objects;		/* atomic: buffers and queues */
-	pthread_mutex_t lock;		/* addresses */
+	unsigned int objects; /* atomic: buffers and queues */
+	pthread_mutex_t lock; /* addresses */
 	struct trn_va addresses;
 };
 
@@ -40,11 +40,11 @@ struct trn_buffer {
 	struct trn_context *context;
 	enum trn_placement placement;
 	uint32_t handle;
-	uint64_t size;			/* as asked for */
-	uint64_t allocated;		/* whole pages */
+	uint64_t size;	    /* as asked for */
+	uint64_t allocated; /* whole pages */
 	struct trn_va_range *range;
-	pthread_mutex_t lock;		/* makes the mapping once */
-	void *pointer;			/* atomic; NULL before trn_buffer_map() */
+	pthread_mutex_t lock; /* makes the mapping once */
+	void *pointer;	      /* atomic; NULL before trn_buffer_map() */
 };
 
 struct trn_queue;
@@ -85,7 +85,7 @@ struct trn_queue {
 	uint32_t capacity;
 	uint32_t id;
 	uint64_t process;
-	uint64_t sequence;		/* atomic: of the last submit */
+	uint64_t sequence; /* atomic: of the last submit */
 	struct trn_context *context;
 	struct trn_stage stage[2];
 };
@@ -95,8 +95,7 @@ int trn_device_ioctl(struct trn_device *device, unsigned long request, void *arg
 /* -EPERM with a text in a process that does not own the device, else 0. */
 int trn_device_check(const struct trn_device *device, const char *what);
 
-int trn_queue_user_create(struct trn_context *context, uint32_t entries,
-			  struct trn_queue **queue);
+int trn_queue_user_create(struct trn_context *context, uint32_t entries, struct trn_queue **queue);
 int trn_queue_kernel_create(struct trn_context *context, uint32_t entries,
 			    struct trn_queue **queue);
 int trn_queue_create_ioctl(struct trn_context *context, struct drm_trn_queue_create *create);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A number that sorts like the address "domain:bus:device.function"; addresses of another form last. */
+/* A number that sorts as "domain:bus:device.function" does; what has another form comes last. */
 static inline uint64_t trn_pci_order(const char *address)
 {
 	unsigned int domain, bus, device, function;

@@ -30,8 +30,8 @@ int trn_queue_create_ioctl(struct trn_context *context, struct drm_trn_queue_cre
 		return trn_fail(error, "%s: no queue of %u packets: %s", context->device->node,
 				create->ring_entries,
 				error == -ENOSPC ? "all queues of the chip are in use: destroy "
-						   "queues or use another chip" :
-						   strerror(-error));
+						   "queues or use another chip"
+						 : strerror(-error));
 	return 0;
 }
 

@@ -16,14 +16,14 @@
 #include "internal.h"
 
 struct slot {
-	uint32_t syncobj;		/* 0 until the slot's first use */
-	uint64_t sequence;		/* of the submit that signals it, 0 = none */
+	uint32_t syncobj;  /* 0 until the slot's first use */
+	uint64_t sequence; /* of the submit that signals it, 0 = none */
 };
 
 struct kernel_queue {
 	struct trn_queue base;
-	uint32_t slots;			/* a power of two: submits that may be in flight */
-	uint64_t completed;		/* atomic: every submit up to it has succeeded */
+	uint32_t slots;	    /* a power of two: submits that may be in flight */
+	uint64_t completed; /* atomic: every submit up to it has succeeded */
 	struct slot slot[];
 };
 
@@ -42,14 +42,17 @@ static int fail_job(struct trn_queue *queue, uint64_t sequence, int error)
 		return trn_fail(error,
 				"%s: queue %u: submit %llu used an address that is not bound, or "
 				"wrote to one that is read-only: destroy the queue and make a new "
-				"one", node, queue->id, number);
+				"one",
+				node, queue->id, number);
 	case -ECANCELED:
-		return trn_fail(error, "%s: queue %u: submit %llu was dropped, an earlier one failed",
+		return trn_fail(error,
+				"%s: queue %u: submit %llu was dropped, an earlier one failed",
 				node, queue->id, number);
 	case -ENODEV:
 		return trn_fail(error,
 				"%s: the chip is gone or was reset: destroy all objects and open "
-				"it again", node);
+				"it again",
+				node);
 	case -ETIME:
 		return trn_fail(error, "%s: queue %u: submit %llu: the deadline passed", node,
 				queue->id, number);
@@ -104,15 +107,15 @@ static int wait_job(struct trn_queue *queue, uint64_t sequence, int64_t deadline
 	error = drmSyncobjWait(device->fd, &syncobj, 1, deadline, 0, NULL);
 	if (!error)
 		error = job_error(device, syncobj);
-	if (!error)
+	if (!error) {
 		note_success(self, sequence);
+		return 0;
+	}
 	/*
 	 * A slot is used again once its submit has succeeded.  If another thread saw to that
 	 * meanwhile, the error is of a later submit.
 	 */
-	else if (succeeded(self, sequence))
-		error = 0;
-	return error;
+	return succeeded(self, sequence) ? 0 : error;
 }
 
 static int kernel_wait(struct trn_queue *queue, uint64_t sequence, int64_t deadline)
@@ -162,11 +165,13 @@ static int fail_submit(struct trn_queue *queue, int error)
 	if (error == -EIO)
 		return trn_fail(error,
 				"%s: queue %u stopped when a submit failed: destroy it and make a "
-				"new one", node, queue->id);
+				"new one",
+				node, queue->id);
 	if (error == -EINVAL)
 		return trn_fail(error,
 				"%s: queue %u: a packet is malformed (copy and fill: 1 to 2^40 "
-				"bytes; fill: a multiple of the unit)", node, queue->id);
+				"bytes; fill: a multiple of the unit)",
+				node, queue->id);
 	if (error == -ENOENT)
 		return trn_fail(-ECANCELED, "%s: queue %u was destroyed", node, queue->id);
 	return trn_fail(error, "%s: queue %u: %s", node, queue->id, strerror(-error));
@@ -232,8 +237,7 @@ static const struct trn_queue_ops kernel_ops = {
 	.destroy = kernel_destroy,
 };
 
-int trn_queue_kernel_create(struct trn_context *context, uint32_t entries,
-			    struct trn_queue **queue)
+int trn_queue_kernel_create(struct trn_context *context, uint32_t entries, struct trn_queue **queue)
 {
 	struct drm_trn_queue_create create = {
 		.mode = DRM_TRN_QUEUE_KERNEL,

@@ -15,7 +15,7 @@
 struct user_queue {
 	struct trn_queue base;
 	struct trn_ring ring;
-	struct trn_buffer *memory;	/* the ring, then a page with the fence */
+	struct trn_buffer *memory; /* the ring, then a page with the fence */
 };
 
 static struct user_queue *user(struct trn_queue *queue)
@@ -40,7 +40,8 @@ static int fail_state(struct trn_queue *queue, int error)
 	case -EIO:
 		return trn_fail(error,
 				"%s: queue %u stopped at a bad packet or address: destroy it and "
-				"make a new one", node, queue->id);
+				"make a new one",
+				node, queue->id);
 	case -ECANCELED:
 	case -ENOENT:
 		return trn_fail(-ECANCELED, "%s: queue %u was destroyed", node, queue->id);
@@ -49,7 +50,8 @@ static int fail_state(struct trn_queue *queue, int error)
 	case -ENODEV:
 		return trn_fail(error,
 				"%s: the chip is gone or was reset: destroy all objects and open "
-				"it again", node);
+				"it again",
+				node);
 	default:
 		return trn_fail(error, "%s: queue %u: %s", node, queue->id, strerror(-error));
 	}

@@ -15,10 +15,10 @@ struct trn_ring {
 	struct trn_packet *packets;
 	struct trn_control *control;
 	uint32_t *doorbell;
-	uint64_t *fence;		/* the device writes the sequence of finished submits */
-	uint64_t fence_address;		/* the same word, for the device */
-	uint32_t entries;		/* a power of two */
-	uint32_t generation;		/* of the control page, when the queue was made */
+	uint64_t *fence;	/* the device writes the sequence of finished submits */
+	uint64_t fence_address; /* the same word, for the device */
+	uint32_t entries;	/* a power of two */
+	uint32_t generation;	/* of the control page, when the queue was made */
 };
 
 /*

@@ -20,7 +20,8 @@ static int check_range(const struct trn_queue *queue, const struct trn_buffer *b
 		return trn_fail(-EINVAL, "the buffer and queue %u are of different contexts",
 				queue->id);
 	if (offset > buffer->size || size > buffer->size - offset)
-		return trn_fail(-EINVAL, "%llu bytes at offset %llu pass the end of a buffer of %llu",
+		return trn_fail(-EINVAL,
+				"%llu bytes at offset %llu pass the end of a buffer of %llu",
 				(unsigned long long)size, (unsigned long long)offset,
 				(unsigned long long)buffer->size);
 	return 0;
@@ -157,8 +158,8 @@ int trn_write(struct trn_queue *queue, struct trn_buffer *destination, uint64_t 
 	return error;
 }
 
-int trn_read(struct trn_queue *queue, void *destination, struct trn_buffer *source,
-	     uint64_t offset, uint64_t size)
+int trn_read(struct trn_queue *queue, void *destination, struct trn_buffer *source, uint64_t offset,
+	     uint64_t size)
 {
 	int error = check_range(queue, source, offset, size);
 	void *pointer;
@@ -192,7 +193,8 @@ int trn_copy(struct trn_queue *queue, struct trn_buffer *destination, uint64_t d
 	to = trn_buffer_address(destination) + destination_offset;
 	from = trn_buffer_address(source) + source_offset;
 	if (from < to + size && to < from + size)
-		return trn_fail(-EINVAL, "%llu bytes at offsets %llu and %llu of one buffer overlap",
+		return trn_fail(-EINVAL,
+				"%llu bytes at offsets %llu and %llu of one buffer overlap",
 				(unsigned long long)size, (unsigned long long)source_offset,
 				(unsigned long long)destination_offset);
 

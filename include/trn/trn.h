@@ -233,7 +233,7 @@ enum trn_placement {
 };
 
 /** Any HBM stack; also the stack of a host buffer. */
-#define TRN_STACK_ANY UINT32_MAX
+#define TRN_STACK_ANY	    UINT32_MAX
 
 /** The device may read the buffer but not write it. */
 #define TRN_BUFFER_READONLY (UINT32_C(1) << 0)
@@ -447,8 +447,8 @@ int trn_write(struct trn_queue *queue, struct trn_buffer *destination, uint64_t 
  * @offset: first byte in @source
  * @size: bytes
  */
-int trn_read(struct trn_queue *queue, void *destination, struct trn_buffer *source,
-	     uint64_t offset, uint64_t size);
+int trn_read(struct trn_queue *queue, void *destination, struct trn_buffer *source, uint64_t offset,
+	     uint64_t size);
 
 /**
  * trn_copy - copy between buffers

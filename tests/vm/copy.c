@@ -12,8 +12,11 @@
 
 #include "guest.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (KIB * 1024)
+#define KIB	    UINT64_C(1024)
+#define MIB	    (KIB * 1024)
+
+#define CHAIN_LINKS 2000
+#define WORK_SIZE   (256 * KIB + 40)
 
 static const enum trn_queue_mode modes[] = { TRN_QUEUE_KERNEL, TRN_QUEUE_USER };
 
@@ -147,14 +150,13 @@ END_TEST
 /* Each copy takes what the one before it wrote: any change of order shows. */
 START_TEST(long_chain)
 {
-	enum { LINKS = 2000 };
 	struct rig rig = make_rig(0, modes[_i]);
-	struct trn_buffer *chain = make_buffer(&rig, TRN_PLACEMENT_HBM, (LINKS + 1) * 8);
+	struct trn_buffer *chain = make_buffer(&rig, TRN_PLACEMENT_HBM, (CHAIN_LINKS + 1) * 8);
 	uint64_t value = 0x0123456789abcdef, result = 0, sequence;
 	uint32_t i;
 
 	guest_ok(trn_write(rig.queue, chain, 0, &value, 8));
-	for (i = 0; i < LINKS; i++) {
+	for (i = 0; i < CHAIN_LINKS; i++) {
 		uint64_t address = trn_buffer_address(chain) + i * 8;
 
 		guest_ok(trn_queue_reserve(rig.queue, 1, trn_deadline(INT64_C(60000000000))));
@@ -164,7 +166,7 @@ START_TEST(long_chain)
 	}
 	guest_ok(trn_queue_submit(rig.queue, &sequence));
 	guest_ok(trn_queue_wait(rig.queue, sequence, trn_deadline(INT64_C(60000000000))));
-	guest_ok(trn_read(rig.queue, &result, chain, LINKS * 8, 8));
+	guest_ok(trn_read(rig.queue, &result, chain, CHAIN_LINKS * 8, 8));
 	ck_assert_uint_eq(result, value);
 	guest_ok(trn_buffer_destroy(chain));
 	free_rig(&rig);
@@ -182,21 +184,20 @@ struct worker {
 /* Moves its own data to and fro; what others do must not show. */
 static void work(const struct worker *worker)
 {
-	enum { SIZE = 256 * 1024 + 40 };
 	struct rig rig = make_rig(worker->chip, worker->mode);
-	struct trn_buffer *one = make_buffer(&rig, TRN_PLACEMENT_HBM, SIZE);
-	struct trn_buffer *two = make_buffer(&rig, TRN_PLACEMENT_HBM, SIZE);
-	uint8_t *source = malloc(SIZE), *result = malloc(SIZE);
+	struct trn_buffer *one = make_buffer(&rig, TRN_PLACEMENT_HBM, WORK_SIZE);
+	struct trn_buffer *two = make_buffer(&rig, TRN_PLACEMENT_HBM, WORK_SIZE);
+	uint8_t *source = malloc(WORK_SIZE), *result = malloc(WORK_SIZE);
 	int i;
 
 	for (i = 0; i < 8; i++) {
-		guest_pattern(source, SIZE, worker->seed * 100 + (uint64_t)i);
-		memset(result, 0, SIZE);
-		guest_ok(trn_write(rig.queue, one, 0, source, SIZE));
-		guest_ok(trn_copy(rig.queue, two, 0, one, 0, SIZE));
-		guest_ok(trn_fill(rig.queue, one, 0, SIZE, worker->seed, 8));
-		guest_ok(trn_read(rig.queue, result, two, 0, SIZE));
-		ck_assert_mem_eq(source, result, SIZE);
+		guest_pattern(source, WORK_SIZE, worker->seed * 100 + (uint64_t)i);
+		memset(result, 0, WORK_SIZE);
+		guest_ok(trn_write(rig.queue, one, 0, source, WORK_SIZE));
+		guest_ok(trn_copy(rig.queue, two, 0, one, 0, WORK_SIZE));
+		guest_ok(trn_fill(rig.queue, one, 0, WORK_SIZE, worker->seed, 8));
+		guest_ok(trn_read(rig.queue, result, two, 0, WORK_SIZE));
+		ck_assert_mem_eq(source, result, WORK_SIZE);
 	}
 	free(source);
 	free(result);

@@ -78,7 +78,8 @@ START_TEST(application_learns_of_death)
 	ck_assert_int_eq(kill_device(), 0);
 	for (mode = 0; mode < 2; mode++) {
 		ck_assert_int_gt(wait(&status), 0);
-		ck_assert_msg(WIFEXITED(status) && !WEXITSTATUS(status), "%x", (unsigned int)status);
+		ck_assert_msg(WIFEXITED(status) && !WEXITSTATUS(status), "%x",
+			      (unsigned int)status);
 	}
 	ck_assert_msg(trn_deadline(0) - killed < LIMIT, "it took %lld ms",
 		      (long long)(trn_deadline(0) - killed) / 1000000);

@@ -68,7 +68,7 @@ struct trn_packet guest_fill(uint64_t destination, uint64_t length, uint64_t pat
 struct guest_user_queue {
 	int fd;
 	uint32_t id;
-	uint32_t memory;	/* handle of ring and fence */
+	uint32_t memory; /* handle of ring and fence */
 	struct trn_packet *ring;
 	volatile uint64_t *fence;
 	struct trn_control *control;

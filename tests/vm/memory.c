@@ -10,8 +10,10 @@
 
 #include "guest.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (KIB * 1024)
+#define KIB   UINT64_C(1024)
+#define MIB   (KIB * 1024)
+
+#define PAGES 64
 
 static struct trn_device *device;
 static struct trn_context *context;
@@ -137,8 +139,9 @@ START_TEST(exhaustion)
 	int error = 0;
 
 	guest_ok(trn_device_memory(device, before, 16));
-	guest_fails(trn_buffer_create(context, TRN_PLACEMENT_HBM, 0, before[0].free + 4096, 0,
-				      &more), -ENOSPC);
+	guest_fails(
+		trn_buffer_create(context, TRN_PLACEMENT_HBM, 0, before[0].free + 4096, 0, &more),
+		-ENOSPC);
 	ck_assert_ptr_nonnull(strstr(trn_error_message(), "stack 0"));
 	ck_assert_ptr_nonnull(strstr(trn_error_message(), "free buffers"));
 
@@ -158,7 +161,8 @@ START_TEST(exhaustion)
 	guest_fails(trn_buffer_create(context, TRN_PLACEMENT_HBM, 0, 4096, 0, &more), -ENOSPC);
 	/* Others are not affected. */
 	if (stacks > 1) {
-		guest_ok(trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, 4096, 0, &more));
+		guest_ok(trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, 4096, 0,
+					   &more));
 		guest_ok(trn_buffer_destroy(more));
 	}
 	while (count)
@@ -219,18 +223,17 @@ END_TEST
 /* Objects, parts of them, twice, in one call; then away with all of it. */
 START_TEST(many_binds_in_one_call)
 {
-	enum { COUNT = 64 };
 	int fd = guest_open(0);
 	uint64_t before = guest_free(fd), page = guest_info(fd).page_size;
-	uint32_t id = guest_context(fd), hbm = guest_bo(fd, DRM_TRN_BO_HBM, COUNT * page);
+	uint32_t id = guest_context(fd), hbm = guest_bo(fd, DRM_TRN_BO_HBM, PAGES * page);
 	struct drm_gem_close gem_close = { .handle = hbm };
 	struct drm_trn_context_destroy destroy = { .context = id };
-	struct drm_trn_bind_op ops[2 * COUNT] = { { 0 } };
+	struct drm_trn_bind_op ops[2 * PAGES] = { { 0 } };
 	struct drm_trn_vm_bind bind = {
 		.context = id,
 		.ops = {
 			.stride = sizeof(ops[0]),
-			.count = 2 * COUNT,
+			.count = 2 * PAGES,
 			.pointer = (uintptr_t)ops,
 		},
 	};
@@ -238,18 +241,18 @@ START_TEST(many_binds_in_one_call)
 
 	for (round = 0; round < 3; round++) {
 		/* Pages in reverse, and every address is 1 GiB after the one before. */
-		for (i = 0; i < 2 * COUNT; i++)
+		for (i = 0; i < 2 * PAGES; i++)
 			ops[i] = (struct drm_trn_bind_op){
 				.op = DRM_TRN_BIND_MAP,
 				.flags = i & 1 ? DRM_TRN_BIND_READONLY : 0,
 				.handle = hbm,
 				.va = (uint64_t)(i + 1) << 30,
 				.size = page,
-				.offset = (uint64_t)(COUNT - 1 - i / 2) * page,
+				.offset = (uint64_t)(PAGES - 1 - i / 2) * page,
 			};
 		guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_VM_BIND, &bind), 0);
-		ck_assert_uint_eq(bind.done, 2 * COUNT);
-		for (i = 0; i < 2 * COUNT; i++)
+		ck_assert_uint_eq(bind.done, 2 * PAGES);
+		for (i = 0; i < 2 * PAGES; i++)
 			ops[i] = (struct drm_trn_bind_op){
 				.op = DRM_TRN_BIND_UNMAP,
 				.va = (uint64_t)(i + 1) << 30,
@@ -260,7 +263,7 @@ START_TEST(many_binds_in_one_call)
 	}
 	/* The bindings hold the memory until the context goes. */
 	guest_fails(guest_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &gem_close), 0);
-	ck_assert_uint_eq(guest_free(fd), before - COUNT * page);
+	ck_assert_uint_eq(guest_free(fd), before - PAGES * page);
 	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_CONTEXT_DESTROY, &destroy), 0);
 	ck_assert_uint_eq(guest_free(fd), before);
 	close(fd);

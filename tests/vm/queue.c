@@ -232,9 +232,11 @@ END_TEST
 /* One queue stops; one of the same context and one of another process's go on. */
 START_TEST(failure_stays_alone)
 {
-	uint32_t bad = guest_kernel_queue(fd, context, 8), good = guest_kernel_queue(fd, context, 8);
+	uint32_t bad = guest_kernel_queue(fd, context, 8),
+		 good = guest_kernel_queue(fd, context, 8);
 	uint32_t hbm = guest_bo(fd, DRM_TRN_BO_HBM, MIB), syncobj[3], i;
-	struct trn_packet fault = guest_copy(NOWHERE, VA, 8), copy = guest_copy(VA, VA + 4096, 4096);
+	struct trn_packet fault = guest_copy(NOWHERE, VA, 8),
+			  copy = guest_copy(VA, VA + 4096, 4096);
 	int other = guest_open(0);
 	uint32_t other_queue = guest_kernel_queue(other, guest_context(other), 8);
 	uint32_t other_syncobj = guest_syncobj(other);
@@ -421,8 +423,7 @@ START_TEST(waiter_learns_of_destroy)
 	usleep(50000); /* asleep or not yet: it must learn of it both ways */
 	destroy(queue.id);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
-	ck_assert_msg(waiter.result == -ECANCELED || waiter.result == -ENOENT, "%d",
-		      waiter.result);
+	ck_assert_msg(waiter.result == -ECANCELED || waiter.result == -ENOENT, "%d", waiter.result);
 }
 END_TEST
 
@@ -562,7 +563,8 @@ START_TEST(library_after_fork)
 			      trn_queue_destroy(queue) != -EPERM);
 		}
 		ck_assert_int_eq(waitpid(child, &status, 0), child);
-		ck_assert_msg(WIFEXITED(status) && !WEXITSTATUS(status), "%x", (unsigned int)status);
+		ck_assert_msg(WIFEXITED(status) && !WEXITSTATUS(status), "%x",
+			      (unsigned int)status);
 		guest_ok(trn_queue_wait(queue, sequence, soon()));
 		guest_ok(trn_queue_destroy(queue));
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every argument that include/uapi/drm/trn_accel.h rules out is refused, with the error it names. */
+/* Every argument that include/uapi/drm/trn_accel.h rules out is refused with the error it names. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -68,15 +68,20 @@ START_TEST(unknown_ioctls)
 	unsigned int number;
 
 	for (number = DRM_TRN_WAIT + 1; number < DRM_COMMAND_END - DRM_COMMAND_BASE; number++)
-		ck_assert_int_lt(guest_ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, DRM_IOCTL_BASE,
-						      DRM_COMMAND_BASE + number, sizeof(argument)),
-					     argument), 0);
+		ck_assert_int_lt(guest_ioctl(fd,
+					     _IOC(_IOC_READ | _IOC_WRITE, DRM_IOCTL_BASE,
+						  DRM_COMMAND_BASE + number, sizeof(argument)),
+					     argument),
+				 0);
 }
 END_TEST
 
 START_TEST(query)
 {
-	struct { struct drm_trn_query_device known; uint8_t more[64]; } large;
+	struct {
+		struct drm_trn_query_device known;
+		uint8_t more[64];
+	} large;
 	struct drm_trn_query good = {
 		.query = DRM_TRN_QUERY_DEVICE,
 		.size = sizeof(large),
@@ -246,7 +251,10 @@ END_TEST
 START_TEST(bind_array)
 {
 	uint64_t page = info.page_size;
-	struct { struct drm_trn_bind_op op; uint64_t more; } large[3] = {
+	struct {
+		struct drm_trn_bind_op op;
+		uint64_t more;
+	} large[3] = {
 		{ .op = { .handle = hbm, .va = VA, .size = page } },
 		{ .op = { .handle = hbm, .va = VA, .size = page } },
 		{ .op = { .handle = hbm, .va = VA + page, .size = page } },
@@ -335,8 +343,9 @@ END_TEST
 
 START_TEST(submit_packets)
 {
-	static const uint8_t forbidden[] = { TRN_PACKET_FENCE_WRITE, TRN_PACKET_FENCE_WAIT, 0x03,
-					     0x12, 0x7f, 0xff };
+	static const uint8_t forbidden[] = {
+		TRN_PACKET_FENCE_WRITE, TRN_PACKET_FENCE_WAIT, 0x03, 0x12, 0x7f, 0xff
+	};
 	uint32_t queue = guest_kernel_queue(fd, context, 16), syncobj = guest_syncobj(fd);
 	struct trn_packet nop = { 0 }, copy = guest_copy(VA, VA + MIB / 2, 64);
 	struct trn_packet fill = guest_fill(VA, 64, 1, 3), batch[15] = { { 0 } };

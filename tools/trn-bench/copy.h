@@ -4,14 +4,19 @@
 
 #include "options.h"
 
-enum bench_leg { LEG_HOST_TO_HBM, LEG_HBM_TO_HBM, LEG_HBM_TO_HOST, LEGS };
+enum bench_leg {
+	LEG_HOST_TO_HBM,
+	LEG_HBM_TO_HBM,
+	LEG_HBM_TO_HOST,
+	LEGS
+};
 
 /* One chip and one kind of queue. */
 struct bench_result {
 	uint32_t device;
 	char pci[24];
 	enum trn_queue_mode mode;
-	uint64_t bytes;		/* moved by each leg, all repeats together */
+	uint64_t bytes; /* moved by each leg, all repeats together */
 	int64_t leg_ns[LEGS];
 	uint64_t source_checksum;
 	uint64_t destination_checksum;

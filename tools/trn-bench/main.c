@@ -49,7 +49,8 @@ static void print_text(const struct bench_result *results, size_t count)
 	for (i = 0; i < count; i++) {
 		const struct bench_result *r = &results[i];
 
-		printf("%-6u  %-12s  %-6s  %13.3f  %12.3f  %13.3f  %016" PRIx64 "  %016" PRIx64 "\n",
+		printf("%-6u  %-12s  %-6s  %13.3f  %12.3f  %13.3f  %016" PRIx64 "  %016" PRIx64
+		       "\n",
 		       r->device, r->pci, mode_name(r), bandwidth(r, LEG_HOST_TO_HBM),
 		       bandwidth(r, LEG_HBM_TO_HBM), bandwidth(r, LEG_HBM_TO_HOST),
 		       r->source_checksum, r->destination_checksum);
@@ -58,18 +59,26 @@ static void print_text(const struct bench_result *results, size_t count)
 
 static json_t *result_object(const struct bench_result *r, const struct bench_options *options)
 {
-	return json_pack("{s:I, s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:o, s:o}",
-			 "device", (json_int_t)r->device,
-			 "pci_address", r->pci,
-			 "queue", mode_name(r),
-			 "size_bytes", (json_int_t)options->size,
-			 "repeat", (json_int_t)options->repeat,
-			 "host_to_hbm_bytes_per_second", bandwidth(r, LEG_HOST_TO_HBM) * 1e9,
-			 "hbm_to_hbm_bytes_per_second", bandwidth(r, LEG_HBM_TO_HBM) * 1e9,
-			 "hbm_to_host_bytes_per_second", bandwidth(r, LEG_HBM_TO_HOST) * 1e9,
-			 "source_fnv1a64", json_sprintf("%016" PRIx64, r->source_checksum),
-			 "destination_fnv1a64",
-			 json_sprintf("%016" PRIx64, r->destination_checksum));
+	static const char *const leg_keys[LEGS] = {
+		[LEG_HOST_TO_HBM] = "host_to_hbm_bytes_per_second",
+		[LEG_HBM_TO_HBM] = "hbm_to_hbm_bytes_per_second",
+		[LEG_HBM_TO_HOST] = "hbm_to_host_bytes_per_second",
+	};
+	json_t *object = json_object();
+	int leg;
+
+	json_object_set_new(object, "device", json_integer(r->device));
+	json_object_set_new(object, "pci_address", json_string(r->pci));
+	json_object_set_new(object, "queue", json_string(mode_name(r)));
+	json_object_set_new(object, "size_bytes", json_integer((json_int_t)options->size));
+	json_object_set_new(object, "repeat", json_integer(options->repeat));
+	for (leg = 0; leg < LEGS; leg++)
+		json_object_set_new(object, leg_keys[leg], json_real(bandwidth(r, leg) * 1e9));
+	json_object_set_new(object, "source_fnv1a64",
+			    json_sprintf("%016" PRIx64, r->source_checksum));
+	json_object_set_new(object, "destination_fnv1a64",
+			    json_sprintf("%016" PRIx64, r->destination_checksum));
+	return object;
 }
 
 static void print_json(const struct bench_result *results, size_t count,
@@ -181,7 +190,7 @@ int main(int argc, char **argv)
 	failures += compare(results, count);
 	trn_device_list_free(list);
 	free(results);
-	if (fflush(stdout)) {
+	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "trn-bench: output could not be written: %s\n", strerror(errno));
 		failures++;
 	}

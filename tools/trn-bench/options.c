@@ -93,8 +93,7 @@ static const struct {
 
 #define VALUED (sizeof(valued) / sizeof(valued[0]))
 
-enum bench_action bench_parse(int argc, char **argv, struct bench_options *options,
-			      char error[256])
+enum bench_action bench_parse(int argc, char **argv, struct bench_options *options, char error[256])
 {
 	bool command = false;
 	int i;
@@ -123,7 +122,8 @@ enum bench_action bench_parse(int argc, char **argv, struct bench_options *optio
 		if (v == VALUED) {
 			snprintf(error, 256,
 				 "unknown argument %.64s: expected trn-bench copy [OPTION]..., "
-				 "see --help", argv[i]);
+				 "see --help",
+				 argv[i]);
 			return BENCH_USAGE;
 		}
 		if (i + 1 == argc || !valued[v].set(options, argv[i + 1])) {

@@ -10,14 +10,18 @@
 #define BENCH_ALL_DEVICES UINT32_MAX
 
 struct bench_options {
-	uint32_t device;	/* index or BENCH_ALL_DEVICES */
-	uint64_t size;		/* bytes per leg, a multiple of 8 */
-	bool queue[2];		/* by enum trn_queue_mode */
+	uint32_t device; /* index or BENCH_ALL_DEVICES */
+	uint64_t size;	 /* bytes per leg, a multiple of 8 */
+	bool queue[2];	 /* by enum trn_queue_mode */
 	uint32_t repeat;
 	bool json;
 };
 
-enum bench_action { BENCH_RUN, BENCH_HELP, BENCH_USAGE };
+enum bench_action {
+	BENCH_RUN,
+	BENCH_HELP,
+	BENCH_USAGE
+};
 
 /* Reads "4096", "64K", "64M", "2G" (powers of 1024).  False if it is something else. */
 bool bench_parse_size(const char *text, uint64_t *size);

@@ -30,7 +30,7 @@ struct command {
 
 static int finish(int error)
 {
-	if (!error && !fflush(stdout))
+	if (!error && !fflush(stdout) && !ferror(stdout))
 		return EXIT_OK;
 	fprintf(stderr, "trn-smi: output could not be written: %s\n",
 		strerror(error ? -error : errno));

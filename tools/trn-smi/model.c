@@ -13,7 +13,7 @@
 #include <lib/pci_address.h>
 #include <linux/trn_netlink.h>
 
-#define FIELD(key, heading, kind, attribute, member) \
+#define FIELD(key, heading, kind, attribute, member)                                               \
 	{ key, heading, kind, attribute, offsetof(struct smi_device, member) }
 
 const struct smi_field smi_fields[] = {
@@ -60,7 +60,8 @@ void smi_format_uuid(const uint8_t uuid[16], char text[37])
 }
 
 /* Stores an attribute in its field; false if it has not the size that it must have. */
-static bool store(struct smi_device *device, const struct smi_field *field, struct nlattr *attribute)
+static bool store(struct smi_device *device, const struct smi_field *field,
+		  struct nlattr *attribute)
 {
 	char *value = (char *)device + field->offset;
 	size_t length = (size_t)nla_len(attribute);

@@ -13,11 +13,11 @@
 struct nlmsghdr;
 
 struct smi_device {
-	uint64_t present;	/* bit n: the driver told field n of smi_fields[] */
+	uint64_t present; /* bit n: the driver told field n of smi_fields[] */
 	uint32_t index;
 	uint32_t minor;
 	int32_t numa_node;
-	uint32_t state;		/* enum trn_device_state */
+	uint32_t state; /* enum trn_device_state */
 	uint32_t cores;
 	uint64_t hbm_total;
 	uint64_t hbm_used;
@@ -32,26 +32,26 @@ struct smi_device {
 };
 
 struct smi_model {
-	struct smi_device *device;	/* sorted by PCI address */
+	struct smi_device *device; /* sorted by PCI address */
 	size_t count;
 };
 
 enum smi_kind {
-	SMI_STRING,	/* char[64] */
+	SMI_STRING, /* char[64] */
 	SMI_U32,
 	SMI_S32,
-	SMI_BYTES,	/* uint64_t */
-	SMI_UUID,	/* uint8_t[16] */
-	SMI_STATE,	/* uint32_t */
-	SMI_NODE,	/* char[64], a name below /dev/accel */
+	SMI_BYTES, /* uint64_t */
+	SMI_UUID,  /* uint8_t[16] */
+	SMI_STATE, /* uint32_t */
+	SMI_NODE,  /* char[64], a name below /dev/accel */
 };
 
 struct smi_field {
-	const char *key;	/* in machine formats; has the unit in its name */
-	const char *heading;	/* in the table; NULL = not shown there */
+	const char *key;     /* in machine formats; has the unit in its name */
+	const char *heading; /* in the table; NULL = not shown there */
 	enum smi_kind kind;
-	uint16_t attribute;	/* enum trn_device_attr; 0 = not from the driver */
-	size_t offset;		/* in struct smi_device */
+	uint16_t attribute; /* enum trn_device_attr; 0 = not from the driver */
+	size_t offset;	    /* in struct smi_device */
 };
 
 extern const struct smi_field smi_fields[];

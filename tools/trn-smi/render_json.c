@@ -22,7 +22,7 @@ static json_t *field_value(const struct smi_device *device, size_t field)
 	case SMI_S32:
 		return json_integer(*(const int32_t *)value);
 	case SMI_BYTES:
-		return json_integer((json_int_t)*(const uint64_t *)value);
+		return json_integer((json_int_t) * (const uint64_t *)value);
 	case SMI_UUID:
 		smi_format_uuid(value, uuid);
 		return json_string(uuid);
@@ -62,9 +62,9 @@ static int json_list(FILE *file, const struct smi_model *model, const char *erro
 
 	for (i = 0; i < model->count; i++)
 		json_array_append_new(devices, device_object(&model->device[i]));
-	return write_document(file, json_pack("{s:i, s:s?, s:o}", "schema_version",
-					      SMI_SCHEMA_VERSION, "error", error, "devices",
-					      devices));
+	return write_document(file,
+			      json_pack("{s:i, s:s?, s:o}", "schema_version", SMI_SCHEMA_VERSION,
+					"error", error, "devices", devices));
 }
 
 static int json_version(FILE *file, const char *version)

@@ -15,13 +15,27 @@ START_TEST(sizes)
 		const char *text;
 		uint64_t size;
 	} good[] = {
-		{ "0", 0 }, { "4096", 4096 }, { "1k", 1024 }, { "64M", 67108864 },
-		{ "2G", UINT64_C(2147483648) }, { "3T", UINT64_C(3298534883328) },
+		{ "0", 0 },
+		{ "4096", 4096 },
+		{ "1k", 1024 },
+		{ "64M", 67108864 },
+		{ "2G", UINT64_C(2147483648) },
+		{ "3T", UINT64_C(3298534883328) },
 		{ "18446744073709551615", UINT64_MAX },
 	};
 	static const char *const bad[] = {
-		"", "-1", "+1", " 1", "1 ", "M", "1MB", "1X", "0x10", "1.5G",
-		"18446744073709551616", "16777216T",
+		"",
+		"-1",
+		"+1",
+		" 1",
+		"1 ",
+		"M",
+		"1MB",
+		"1X",
+		"0x10",
+		"1.5G",
+		"18446744073709551616",
+		"16777216T",
 	};
 	uint64_t size;
 	size_t i;
@@ -63,8 +77,9 @@ START_TEST(arguments)
 	ck_assert_uint_eq(o.repeat, 1);
 	ck_assert(!o.json);
 
-	ck_assert_int_eq(parse("copy --device 3 --size 8K --queue user --repeat 7 --json", &o,
-			       error), BENCH_RUN);
+	ck_assert_int_eq(
+		parse("copy --device 3 --size 8K --queue user --repeat 7 --json", &o, error),
+		BENCH_RUN);
 	ck_assert_uint_eq(o.device, 3);
 	ck_assert_uint_eq(o.size, 8192);
 	ck_assert(!o.queue[TRN_QUEUE_KERNEL] && o.queue[TRN_QUEUE_USER]);

@@ -187,8 +187,8 @@ START_TEST(owners_are_busy)
 	struct trn_buffer *buffer;
 
 	start(NULL);
-	ck_assert_int_eq(trn_buffer_create(context, TRN_PLACEMENT_HOST, TRN_STACK_ANY, 1, 0,
-					   &buffer), 0);
+	ck_assert_int_eq(
+		trn_buffer_create(context, TRN_PLACEMENT_HOST, TRN_STACK_ANY, 1, 0, &buffer), 0);
 	ck_assert_int_eq(trn_device_close(device), -EBUSY);
 	ck_assert_int_eq(trn_context_destroy(context), -EBUSY);
 	ck_assert_int_eq(trn_buffer_destroy(buffer), 0);
@@ -202,8 +202,8 @@ START_TEST(buffers)
 	void *pointer, *again;
 
 	start(NULL);
-	ck_assert_int_eq(trn_buffer_create(context, TRN_PLACEMENT_HOST, TRN_STACK_ANY, 5000, 0,
-					   &host), 0);
+	ck_assert_int_eq(
+		trn_buffer_create(context, TRN_PLACEMENT_HOST, TRN_STACK_ANY, 5000, 0, &host), 0);
 	ck_assert_int_eq(trn_buffer_create(context, TRN_PLACEMENT_HBM, 3, 3 * MIB, 0, &hbm), 0);
 	ck_assert_uint_eq(trn_buffer_size(host), 5000);
 	ck_assert_uint_ne(trn_buffer_address(host), 0);
@@ -264,8 +264,9 @@ START_TEST(exhaustion)
 	assert_says("stack 1: 6291456 of 16777216 free, largest block 6291456");
 	assert_says("TRN_STACK_ANY");
 	ck_assert_ptr_null(strstr(trn_error_message(), "stack 0"));
-	ck_assert_int_eq(trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, 17 * MIB, 0,
-					   &second), -ENOSPC);
+	ck_assert_int_eq(
+		trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, 17 * MIB, 0, &second),
+		-ENOSPC);
 	assert_says("stack 0: 16777216");
 	assert_says("stack 3: 16777216");
 	ck_assert_int_eq(trn_buffer_destroy(first), 0);

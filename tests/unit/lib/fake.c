@@ -20,14 +20,14 @@
 #include <hw/trn_queue.h>
 #include <trn/trn.h>
 
-#define PAGE	  4096U
-#define MEMORY	  (UINT64_C(256) << 20)
-#define OBJECTS	  128
-#define RING_MAX  4096U
+#define PAGE	 4096U
+#define MEMORY	 (UINT64_C(256) << 20)
+#define OBJECTS	 128
+#define RING_MAX 4096U
 
 struct bo {
 	bool used;
-	uint64_t offset;	/* in the memfd */
+	uint64_t offset; /* in the memfd */
 	uint64_t size;
 	uint32_t placement;
 	uint32_t stack;
@@ -48,7 +48,7 @@ struct queue {
 	struct trn_control *control;
 	uint32_t *doorbell;
 	bool stopped;
-	bool stop;		/* ends the thread */
+	bool stop; /* ends the thread */
 	pthread_t thread;
 };
 

@@ -14,10 +14,10 @@
 #define FAKE_STACK_SIZE (UINT64_C(16) << 20)
 
 struct fake_options {
-	const char *driver;	/* NULL = "trn" */
-	int version_major;	/* 0 = 1 */
-	unsigned int contexts;	/* that there may be; 0 = 8 */
-	unsigned int queues;	/* 0 = 8 */
+	const char *driver;    /* NULL = "trn" */
+	int version_major;     /* 0 = 1 */
+	unsigned int contexts; /* that there may be; 0 = 8 */
+	unsigned int queues;   /* 0 = 8 */
 };
 
 /* A path that trn_device_open_path() opens; valid until fake_stop(). */

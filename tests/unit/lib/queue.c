@@ -366,7 +366,8 @@ START_TEST(readonly_is_kept)
 
 	start(TRN_QUEUE_KERNEL, 16);
 	ck_assert_int_eq(trn_buffer_create(context, TRN_PLACEMENT_HOST, TRN_STACK_ANY, 64,
-					   TRN_BUFFER_READONLY, &memory), 0);
+					   TRN_BUFFER_READONLY, &memory),
+			 0);
 	ck_assert_int_eq(trn_fill(queue, memory, 0, 64, 0, 8), -EFAULT);
 	ck_assert_int_eq(trn_buffer_destroy(memory), 0);
 	stop();

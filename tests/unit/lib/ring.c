@@ -17,7 +17,7 @@
 #include <lib/ring.h>
 #include <tests/check_run.h>
 
-#define ENTRIES_MAX 64
+#define ENTRIES_MAX   64
 #define FENCE_ADDRESS UINT64_C(0x123456789000)
 
 struct fake_device {
@@ -26,7 +26,7 @@ struct fake_device {
 	uint32_t doorbell;
 	uint64_t fence;
 	uint32_t entries;
-	uint64_t serial;	/* of the last copy; what it has to count up */
+	uint64_t serial; /* of the last copy; what it has to count up */
 	uint32_t sleeps;
 	bool stop;
 	bool failed;
@@ -220,12 +220,9 @@ START_TEST(states)
 		uint32_t generation;
 		int error;
 	} rows[] = {
-		{ TRN_CONTROL_RUNNING, 7, 0 },
-		{ TRN_CONTROL_RUNNING, 8, -ENODEV },
-		{ TRN_CONTROL_STOPPED, 8, -EIO },
-		{ TRN_CONTROL_DESTROYED, 8, -ECANCELED },
-		{ TRN_CONTROL_RESET, 8, -ENODEV },
-		{ TRN_CONTROL_GONE, 8, -ENODEV },
+		{ TRN_CONTROL_RUNNING, 7, 0 },	   { TRN_CONTROL_RUNNING, 8, -ENODEV },
+		{ TRN_CONTROL_STOPPED, 8, -EIO },  { TRN_CONTROL_DESTROYED, 8, -ECANCELED },
+		{ TRN_CONTROL_RESET, 8, -ENODEV }, { TRN_CONTROL_GONE, 8, -ENODEV },
 	};
 	struct fake_device device;
 	struct trn_ring ring = make_ring(&device, 4);

@@ -10,8 +10,8 @@
 
 #include "uapi_layout.h"
 
-#define SIZE_NAME(structure)		"sizeof(struct " #structure ")",
-#define MEMBER_NAME(structure, member)	"offsetof(struct " #structure ", " #member ")",
+#define SIZE_NAME(structure)	       "sizeof(struct " #structure ")",
+#define MEMBER_NAME(structure, member) "offsetof(struct " #structure ", " #member ")",
 
 static const uint32_t values[] = UAPI_LAYOUT_VALUES;
 static const char *const names[] = { UAPI_LAYOUT(SIZE_NAME, MEMBER_NAME) };

@@ -121,9 +121,15 @@
 
 /* ioctl numbers have the structure's size in them. */
 #define UAPI_LAYOUT_VALUES                                                                         \
-	{ UAPI_LAYOUT(UAPI_SIZE_VALUE, UAPI_MEMBER_VALUE) DRM_IOCTL_TRN_QUERY,                      \
-	  DRM_IOCTL_TRN_CONTEXT_CREATE, DRM_IOCTL_TRN_CONTEXT_DESTROY, DRM_IOCTL_TRN_BO_CREATE,    \
-	  DRM_IOCTL_TRN_BO_MMAP_OFFSET, DRM_IOCTL_TRN_VM_BIND, DRM_IOCTL_TRN_QUEUE_CREATE,         \
-	  DRM_IOCTL_TRN_QUEUE_DESTROY, DRM_IOCTL_TRN_SUBMIT, DRM_IOCTL_TRN_WAIT }
+	{ UAPI_LAYOUT(UAPI_SIZE_VALUE, UAPI_MEMBER_VALUE) DRM_IOCTL_TRN_QUERY,                     \
+	  DRM_IOCTL_TRN_CONTEXT_CREATE,                                                            \
+	  DRM_IOCTL_TRN_CONTEXT_DESTROY,                                                           \
+	  DRM_IOCTL_TRN_BO_CREATE,                                                                 \
+	  DRM_IOCTL_TRN_BO_MMAP_OFFSET,                                                            \
+	  DRM_IOCTL_TRN_VM_BIND,                                                                   \
+	  DRM_IOCTL_TRN_QUEUE_CREATE,                                                              \
+	  DRM_IOCTL_TRN_QUEUE_DESTROY,                                                             \
+	  DRM_IOCTL_TRN_SUBMIT,                                                                    \
+	  DRM_IOCTL_TRN_WAIT }
 
 #endif /* TRN_TESTS_UAPI_LAYOUT_H */

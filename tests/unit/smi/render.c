@@ -106,7 +106,8 @@ START_TEST(json_absent_is_null)
 	fixture_add(&model, message);
 	smi_model_sort(&model);
 	d = parse(list(&smi_json, &model, NULL), 1);
-	json_object_foreach(json_array_get(json_object_get(d, "devices"), 0), key, v) {
+	json_object_foreach(json_array_get(json_object_get(d, "devices"), 0), key, v)
+	{
 		if (!strcmp(key, "index"))
 			ck_assert_int_eq(json_integer_value(v), 0);
 		else if (!strcmp(key, "state"))
