@@ -112,10 +112,10 @@ lane_release() {
 		}'
 }
 
-# From 7.x on linux-image is empty and depends on these two.
+# From 7.x on linux-image is empty and depends on these.
 image_packages() {
 	if in_archive apt-cache show "linux-binary-$1" >/dev/null 2>&1; then
-		echo "linux-binary-$1 linux-modules-$1"
+		echo "linux-base-$1 linux-binary-$1 linux-modules-$1"
 	else
 		echo "linux-image-$1"
 	fi
@@ -126,11 +126,11 @@ package_list() {
 }
 
 # resolve: prints "install PACKAGE=VERSION" for all that gets installed, "unpack
-# PACKAGE=VERSION" for the kernels' images, which are unpacked only: installing
-# them brings an initramfs generator, which nobody needs here.  "lane NAME RELEASE"
+# PACKAGE=VERSION" for the kernels' images and headers, which are unpacked only:
+# installing them brings an initramfs generator, and runs it.  "lane NAME RELEASE"
 # says which kernel is which.
 resolve() {
-	local stable bpo source pkg
+	local stable bpo source release pkg commons=()
 
 	stable=$(lane_release linux-headers-amd64 stable)
 	bpo=$(lane_release linux-headers-amd64 bpo)
@@ -143,12 +143,23 @@ resolve() {
 	echo "lane backports $bpo"
 	echo "lane source $source"
 	in_archive apt-get -s install '?essential' $(package_list) \
-		"linux-headers-$stable" "linux-headers-$bpo" "linux-source-$source" \
-		>"$apt_dir/resolve.log" 2>&1 || return 1
+		$(kernel_packages "$stable" "$bpo" "$source") >"$apt_dir/resolve.log" 2>&1 || return 1
 	sed -n 's/^Inst \([^ ]*\) (\([^ ]*\) .*/install \1=\2/p' "$apt_dir/resolve.log" | sort
-	for pkg in $(image_packages "$stable") $(image_packages "$bpo"); do
-		echo "unpack $pkg=$(in_archive apt-cache show "$pkg" | awk '$1 == "Version:" { print $2; exit }')"
+	for release in "$stable" "$bpo"; do
+		for pkg in "linux-headers-$release" $(image_packages "$release"); do
+			echo "unpack $pkg=$(in_archive apt-cache show "$pkg" | awk '$1 == "Version:" { print $2; exit }')"
+		done
 	done
+}
+
+# kernel_packages STABLE BACKPORTS SOURCE: what of the kernels gets installed.
+kernel_packages() {
+	local release
+
+	for release in "$1" "$2"; do
+		echo "linux-headers-${release%-*}-common linux-kbuild-${release%-*}"
+	done
+	echo "linux-source-$3"
 }
 
 # fetch RESOLVED: every package into the cache, going on where it stopped.

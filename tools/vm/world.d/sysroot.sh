@@ -5,7 +5,8 @@
 recipe() {
 	cat "$vm_dir/sysroot.packages"
 	declare -p suite unwanted_modules dpkg_excludes
-	declare -f write_preferences image_packages make_tree unpack_kernels index_modules
+	declare -f write_preferences image_packages make_tree kernel_packages \
+		unpack_kernels unpack_checkpatch index_modules
 }
 
 recipe_hash() {
@@ -118,24 +119,22 @@ dpkg_excludes=(
 
 # make_tree RESOLVED DIR
 make_tree() {
-	local resolved=$1 dir=$2 include options=() exclude
+	local resolved=$1 dir=$2 include options
 
 	set -e
-	for exclude in "${dpkg_excludes[@]}"; do
-		options+=(--dpkgopt="path-exclude=$exclude")
-	done
-	include=$(package_list)$(sed -n \
-		-e 's/^lane source /linux-source-/p' \
-		-e 's/^lane [^ ]* /linux-headers-/p' "$resolved" | tr '\n' ' ')
+	printf 'path-exclude=%s\n' "${dpkg_excludes[@]}" >"$apt_dir/trn-excludes"
+	include="$(package_list) $(kernel_packages $(sed -n 's/^lane [^ ]* //p' "$resolved"))"
 	# The lists and packages are those that were resolved and fetched.  copy-in
 	# works in all of mmdebstrap's modes, whoever may read the cache.
-	options+=(
+	# The excludes come late: mmdebstrap filters essential packages in slow ways.
+	options=(
 		--variant=essential --architectures=amd64 --include="$include"
 		--aptopt='APT::Install-Recommends "false"' --skip=update
 		--dpkgopt=force-unsafe-io
 		--setup-hook="copy-in '$apt_dir/lists' /var/lib/apt"
 		--setup-hook="copy-in '$apt_dir/archives' /var/cache/apt"
 		--setup-hook="copy-in '$apt_dir/etc/apt/preferences.d' /etc/apt"
+		--essential-hook="copy-in '$apt_dir/trn-excludes' /etc/dpkg/dpkg.cfg.d"
 	)
 	if [ "$(id -u)" -eq 0 ]; then
 		mmdebstrap --mode=root --format=directory "${options[@]}" \
@@ -149,7 +148,9 @@ make_tree() {
 		tar -x -C "$dir" --no-same-owner --exclude='./dev/*'
 		chmod -R u+rwX "$dir"
 	fi
+	rm -rf "$dir"/usr/share/{doc,man,info,locale,lintian,i18n}/*
 	unpack_kernels "$dir"
+	unpack_checkpatch "$dir"
 	index_modules "$resolved" "$dir"
 	printf '127.0.0.1\tlocalhost\n::1\tlocalhost\n' >"$dir/etc/hosts"
 }
@@ -167,6 +168,14 @@ unpack_kernels() {
 	done
 	find "$1/usr/lib/modules" -name '*.ko.xz' -print0 |
 		xargs -0 -n 64 -P "$(nproc)" xz -d
+}
+
+# Debian packages it nowhere but in the source.
+unpack_checkpatch() {
+	mkdir "$1/usr/src/checkpatch"
+	tar -x -C "$1/usr/src/checkpatch" --no-same-owner --strip-components=2 \
+		-f "$1"/usr/src/linux-source-*.tar.xz --wildcards \
+		'*/scripts/checkpatch.pl' '*/scripts/spelling.txt' '*/scripts/const_structs.checkpatch'
 }
 
 # All of a kernel in one directory, and plain modules: xz is slow in a guest.
