@@ -9,7 +9,7 @@ $(eval $(call guest_program,refuse,tests/vm/refuse.c $(vm_guest),check libdrm,$(
 $(eval $(call guest_program,device_death,tests/vm/device_death.c $(vm_guest),check libdrm,$(LIBTRN)))
 
 # 32-bit, and without any library.
-guest32_flags := -m32 -static -nostdlib -ffreestanding -fno-pie -no-pie -fno-stack-protector
+guest32_flags := -m32 -static -nostdlib -ffreestanding -fno-pie -fno-stack-protector
 $(O)/tests/vm/guest32: tests/vm/guest32.c
 	@mkdir -p $(@D)
 	@echo "  CC      $@"
