@@ -347,7 +347,8 @@ struct trn_packet *trn_queue_packet(struct trn_queue *queue);
  *
  * After success the next @count calls of trn_queue_packet() succeed.  Packets already
  * taken are submitted first if there is no room otherwise.
- * -ETIME: deadline passed.  Else as trn_queue_submit() and trn_queue_wait().
+ * -ETIME: deadline passed.  Else as trn_queue_submit() and trn_queue_wait().  The submit
+ * to a kernel queue itself waits for room in the ring, whatever @deadline is.
  */
 int trn_queue_reserve(struct trn_queue *queue, uint32_t count, int64_t deadline);
 

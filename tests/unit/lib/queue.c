@@ -98,8 +98,8 @@ START_TEST(many_copies_in_order)
 {
 	srand(42);
 	copy_many(modes[_i], 4, 3000);
-	copy_many(modes[_i], 64, 20000);
-	copy_many(modes[_i], 4096, 20000);
+	copy_many(modes[_i], 64, 8000);
+	copy_many(modes[_i], 4096, 12000);
 }
 END_TEST
 
