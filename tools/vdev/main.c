@@ -149,14 +149,12 @@ static bool make_chip(struct vdev *vdev, unsigned int index)
 	return listen_at(&chip->listener, options->socket_dir, chip->name);
 }
 
-/* All descriptors that clients can make us hold must fit. */
+/* All descriptors that clients can make us hold must fit; chips are all alike. */
 static bool raise_file_limit(const struct vdev *vdev)
 {
 	struct rlimit limit;
-	rlim_t needed = 64;
+	rlim_t needed = 64 + vdev->options.chips * trn_server_descriptors(vdev->chip[0].server);
 
-	for (unsigned int i = 0; i < vdev->options.chips; i++)
-		needed += trn_server_descriptors(vdev->chip[i].server);
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed)
 		return true;
 	if (limit.rlim_max < needed) {
@@ -237,11 +235,13 @@ static int catch_signals(void)
 
 static bool start(struct vdev *vdev)
 {
-	for (unsigned int i = 0; i < vdev->options.chips; i++) {
+	if (!make_chip(vdev, 0) || !raise_file_limit(vdev))
+		return false;
+	for (unsigned int i = 1; i < vdev->options.chips; i++) {
 		if (!make_chip(vdev, i))
 			return false;
 	}
-	return raise_file_limit(vdev) && start_control(vdev);
+	return start_control(vdev);
 }
 
 static void stop(struct vdev *vdev)

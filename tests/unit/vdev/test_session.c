@@ -339,6 +339,25 @@ START_TEST(clients_come_and_go)
 }
 END_TEST
 
+/* Nobody waits for the server to notice that the first one has gone. */
+START_TEST(next_client_follows_at_once)
+{
+	rig_begin(&rig, 0);
+	for (int i = 0; i < 200; i++) {
+		rig_attach(&rig);
+		if (i % 3 == 0)
+			client_negotiate(rig.socket);
+		else if (i % 3 == 1)
+			ck_assert(client_send_raw(rig.socket, "broken", 6, NULL, 0));
+		close(rig.socket);
+	}
+	rig_attach(&rig);
+	ck_assert_uint_eq(fake_chip_state().resets, 200);
+	client_negotiate(rig.socket);
+	rig_end(&rig);
+}
+END_TEST
+
 TCase *session_tests(void)
 {
 	TCase *tests = tcase_create("session");
@@ -358,5 +377,6 @@ TCase *session_tests(void)
 	tcase_add_test(tests, second_client_is_refused);
 	tcase_add_test(tests, server_ends_with_a_client_attached);
 	tcase_add_test(tests, clients_come_and_go);
+	tcase_add_test(tests, next_client_follows_at_once);
 	return tests;
 }

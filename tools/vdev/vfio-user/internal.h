@@ -27,10 +27,12 @@ struct trn_server {
 	/* The executor may reach the client: bus master enabled, no reset going on. */
 	atomic_bool bus_master;
 
-	pthread_mutex_t lock; /* the three members below */
-	int socket;	      /* -1: no client */
-	bool thread_valid;    /* thread is to be joined */
+	/* Those of trn_server_attach() and trn_server_destroy(). */
+	bool thread_valid; /* thread is to be joined */
 	pthread_t thread;
+
+	pthread_mutex_t lock; /* changes of socket */
+	int socket;	      /* -1: no client */
 
 	/* The connection's thread only. */
 	struct trn_pci_config config;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,11 +190,20 @@ static const char *serve(struct trn_server *server)
 	return reason;
 }
 
+static void set_socket(struct trn_server *server, int socket)
+{
+	pthread_mutex_lock(&server->lock);
+	server->socket = socket;
+	pthread_mutex_unlock(&server->lock);
+}
+
 static void *connection_thread(void *argument)
 {
 	struct trn_server *server = argument;
 	const char *reason;
+	int socket;
 
+	trn_log(server->name, "client attached");
 	trn_remote_start(&server->remote);
 	reason = serve(server);
 	if (reason)
@@ -202,39 +212,45 @@ static void *connection_thread(void *argument)
 	else
 		trn_log(server->name, "client detached");
 	detach(server);
+	socket = server->socket;
+	set_socket(server, -1);
+	close(socket);
+	return NULL;
+}
+
+/* There is no client, or it has hung up, or we have: the thread is about to end. */
+static bool client_gone(struct trn_server *server)
+{
+	struct pollfd fd = { .events = POLLRDHUP };
+	bool gone;
 
 	pthread_mutex_lock(&server->lock);
-	close(server->socket);
-	server->socket = -1;
+	fd.fd = server->socket;
+	gone = fd.fd < 0 || (poll(&fd, 1, 0) > 0 && fd.revents & (POLLRDHUP | POLLHUP | POLLERR));
 	pthread_mutex_unlock(&server->lock);
-	return NULL;
+	return gone;
 }
 
 int trn_server_attach(struct trn_server *server, int socket)
 {
-	int err = -EBUSY;
+	int err;
 
-	pthread_mutex_lock(&server->lock);
-	if (server->socket >= 0)
-		goto refuse;
+	if (server->thread_valid && !client_gone(server)) {
+		close(socket);
+		return -EBUSY;
+	}
 	if (server->thread_valid)
 		pthread_join(server->thread, NULL);
-	server->socket = socket;
+	set_socket(server, socket);
 	err = -pthread_create(&server->thread, NULL, connection_thread, server);
 	server->thread_valid = !err;
 	if (err) {
-		server->socket = -1;
-		goto refuse;
+		set_socket(server, -1);
+		close(socket);
+		return err;
 	}
 	trn_count(&server->clients);
-	trn_log(server->name, "client attached");
-	pthread_mutex_unlock(&server->lock);
 	return 0;
-
-refuse:
-	pthread_mutex_unlock(&server->lock);
-	close(socket);
-	return err;
 }
 
 bool trn_server_attached(struct trn_server *server)

@@ -39,6 +39,8 @@ void trn_server_destroy(struct trn_server *server);
  * Serves the client at the other end of socket, a connected stream socket, until it
  * goes away, breaks the protocol, or trn_server_destroy().  Takes the socket
  * over in any case.  0, -EBUSY (there is a client), or another negative errno.
+ * A client that has hung up is no longer there: this waits until nothing of it is.
+ * Not for two threads at the same time, nor together with trn_server_destroy().
  */
 int trn_server_attach(struct trn_server *server, int socket);
 
