@@ -23,7 +23,7 @@
 /* Host DMA addresses.  What is in neither range is not mapped. */
 #define RIG_RAM		0x100000000ULL
 #define RIG_RAM_SIZE	(512ULL << 20)
-#define RIG_REMOTE	0x800000000ULL	/* reached by read() and write() alone */
+#define RIG_REMOTE	0x800000000ULL /* reached by read() and write() alone */
 #define RIG_REMOTE_SIZE (1ULL << 20)
 #define RIG_NOWHERE	0x200ULL << 32
 
@@ -35,40 +35,40 @@
 struct rig {
 	struct trn_chip *chip;
 
-	uint8_t		*ram;
-	uint8_t		*remote;
-	uint64_t	ram_used;
-	uint8_t		*denied;	/* RIG_DENY_* for each page of RAM */
-	size_t		map_limit;	/* most bytes that one map() gives; 0 = no limit */
-	int		held;		/* maps not given back; atomic */
-	unsigned int	accesses;	/* calls of the chip but interrupts; atomic */
-	unsigned int	interrupts[TRN_VECTORS];	/* atomic */
+	uint8_t *ram;
+	uint8_t *remote;
+	uint64_t ram_used;
+	uint8_t *denied;		      /* RIG_DENY_* for each page of RAM */
+	size_t map_limit;		      /* most bytes that one map() gives; 0 = no limit */
+	int held;			      /* maps not given back; atomic */
+	unsigned int accesses;		      /* calls of the chip but interrupts; atomic */
+	unsigned int interrupts[TRN_VECTORS]; /* atomic */
 
 	/* admin queue */
-	uint64_t	sq;
-	uint64_t	cq;
-	uint32_t	admin_size;
-	uint32_t	sq_tail;
-	uint32_t	cq_head;
-	uint16_t	phase;
-	uint16_t	command_id;
+	uint64_t sq;
+	uint64_t cq;
+	uint32_t admin_size;
+	uint32_t sq_tail;
+	uint32_t cq_head;
+	uint16_t phase;
+	uint16_t command_id;
 };
 
 struct rig_space {
-	uint16_t	asid;
-	uint64_t	root;
+	uint16_t asid;
+	uint64_t root;
 };
 
 struct rig_queue {
-	uint16_t	id;
-	uint16_t	vector;
-	uint32_t	size;		/* packets */
-	uint32_t	tail;
+	uint16_t id;
+	uint16_t vector;
+	uint32_t size; /* packets */
+	uint32_t tail;
 	struct trn_control *control;
-	struct trn_packet  *ring;
-	uint64_t	control_dma;
-	uint64_t	ring_dma;
-	uint64_t	ring_va;
+	struct trn_packet *ring;
+	uint64_t control_dma;
+	uint64_t ring_dma;
+	uint64_t ring_va;
 };
 
 /* Chip and host, chip not enabled.  hbm_size 0: RIG_HBM_SIZE. */
@@ -146,8 +146,8 @@ enum trn_queue_state rig_state(const struct rig *rig, const struct rig_queue *qu
 /* The queue stopped at its head packet for this reason, and told so. */
 void rig_assert_stopped(struct rig *rig, const struct rig_queue *queue, uint8_t reason);
 /* … with this fault. */
-void rig_assert_fault(struct rig *rig, const struct rig_queue *queue, uint8_t reason,
-		      uint16_t asid, uint8_t access, uint64_t address);
+void rig_assert_fault(struct rig *rig, const struct rig_queue *queue, uint8_t reason, uint16_t asid,
+		      uint8_t access, uint64_t address);
 
 /* Bytes that differ from place to place. */
 void rig_pattern(void *memory, size_t length, unsigned int seed);

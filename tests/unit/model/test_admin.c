@@ -103,14 +103,12 @@ START_TEST(reserved_fields)
 	};
 	/* Bytes of the body, from offset 8, that mean something. */
 	static const uint64_t known[] = {
-		0xff,		/* buffer */
-		0x1fff,		/* buffer, length, page */
-		0xff,
-		0xff03,		/* asid, root */
-		0xff03,
-		0xffff03,	/* asid, va, length */
-		0xffff03ff,	/* queue … vector; ring_va, control */
-		0x3, 0x3, 0x3,
+		0xff,		      /* buffer */
+		0x1fff,		      /* buffer, length, page */
+		0xff,	    0xff03,   /* asid, root */
+		0xff03,	    0xffff03, /* asid, va, length */
+		0xffff03ff,	      /* queue … vector; ring_va, control */
+		0x3,	    0x3,      0x3,
 	};
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
@@ -119,7 +117,7 @@ START_TEST(reserved_fields)
 			uint8_t *raw = (uint8_t *)&command;
 
 			if (byte == 2 || byte == 3)
-				continue;	/* command_id */
+				continue; /* command_id */
 			if (byte >= 8 && known[i] >> (byte - 8) & 1)
 				continue;
 			raw[byte] = 1;
@@ -272,7 +270,7 @@ START_TEST(queue_create_arguments)
 	bad[0].queue_create.type = 0;
 	bad[1].queue_create.type = 2;
 	bad[2].queue_create.ring_log2 = TRN_RING_LOG2_MIN - 1;
-	bad[3].queue_create.ring_log2 = 13;	/* CAP_RING_MAX is 2^12 */
+	bad[3].queue_create.ring_log2 = 13; /* CAP_RING_MAX is 2^12 */
 	bad[4].queue_create.ring_va = htole64(0x100040);
 	bad[5].queue_create.control = htole64(RIG_RAM + 64);
 	bad[6].queue_create.queue = htole16(256);
@@ -300,8 +298,7 @@ END_TEST
 START_TEST(queue_create_writes_the_control_page)
 {
 	struct trn_admin_command command = queue_create_command(0);
-	struct trn_control *control =
-		rig_pointer(&rig, le64toh(command.queue_create.control));
+	struct trn_control *control = rig_pointer(&rig, le64toh(command.queue_create.control));
 
 	memset(control, 0xff, sizeof(*control));
 	ck_assert_uint_eq(rig_admin(&rig, command), TRN_ADMIN_SUCCESS);
@@ -484,7 +481,7 @@ START_TEST(event_gap)
 	struct trn_admin_command command = data_command(TRN_ADMIN_EVENT, rig_alloc(&rig, 4096));
 	struct trn_admin_completion completion;
 
-	cause_event(1);		/* nobody waits for these two */
+	cause_event(1); /* nobody waits for these two */
 	cause_event(2);
 	rig_admin_put(&rig, &command);
 	rig_admin_ring(&rig);
@@ -616,14 +613,10 @@ static const struct {
 	uint64_t sq, cq;
 	uint32_t size;
 } bad_config[] = {
-	{ RIG_RAM, RIG_RAM + 4096, 0 },
-	{ RIG_RAM, RIG_RAM + 4096, 1 },
-	{ RIG_RAM, RIG_RAM + 4096, 3 },
-	{ RIG_RAM, RIG_RAM + 4096, 1023 },
-	{ RIG_RAM, RIG_RAM + 4096, 2048 },
-	{ RIG_RAM, RIG_RAM + 4096, 0x80000000 },
-	{ RIG_RAM, RIG_RAM + 4096, UINT32_MAX },
-	{ RIG_RAM + 64, RIG_RAM + 4096, 16 },
+	{ RIG_RAM, RIG_RAM + 4096, 0 },		 { RIG_RAM, RIG_RAM + 4096, 1 },
+	{ RIG_RAM, RIG_RAM + 4096, 3 },		 { RIG_RAM, RIG_RAM + 4096, 1023 },
+	{ RIG_RAM, RIG_RAM + 4096, 2048 },	 { RIG_RAM, RIG_RAM + 4096, 0x80000000 },
+	{ RIG_RAM, RIG_RAM + 4096, UINT32_MAX }, { RIG_RAM + 64, RIG_RAM + 4096, 16 },
 	{ RIG_RAM, RIG_RAM + 2048, 16 },
 };
 
@@ -725,7 +718,7 @@ START_TEST(defects)
 	ck_assert_uint_eq(rig_admin(&bad, data_command(TRN_ADMIN_IDENTIFY, buffer)),
 			  TRN_ADMIN_SUCCESS);
 	ck_assert_uint_ne(le32toh(*(__le32 *)rig_pointer(&bad, buffer)), TRN_IDENTIFY_MAGIC);
-	bad.chip->epoch -= 10000000000;	/* ten seconds ago */
+	bad.chip->epoch -= 10000000000; /* ten seconds ago */
 	ck_assert_uint_eq(rig_read32(&bad, TRN_REG_HEARTBEAT), 0);
 	rig_destroy(&bad);
 }

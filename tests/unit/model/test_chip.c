@@ -75,7 +75,7 @@ START_TEST(bad_configurations)
 
 	bad[0].generation = NULL;
 	bad[1].hbm_size = 0;
-	bad[2].hbm_size = (96ULL << 30) + (2 << 20);	/* four stacks */
+	bad[2].hbm_size = (96ULL << 30) + (2 << 20); /* four stacks */
 	bad[3].aperture = 0;
 	bad[4].aperture = 3 << 20;
 	bad[5].aperture = 256ULL << 30;
@@ -130,8 +130,7 @@ START_TEST(disable_drops_everything)
 	/* HBM is kept; contexts, queues and events are not. */
 	ck_assert_uint_eq(rig.chip->hbm.memory[0], 0x3c);
 	rig_enable(&rig, 16);
-	ck_assert_uint_eq(rig_queue_command(&rig, TRN_ADMIN_QUEUE_DESTROY, 0),
-			  TRN_ADMIN_NOT_FOUND);
+	ck_assert_uint_eq(rig_queue_command(&rig, TRN_ADMIN_QUEUE_DESTROY, 0), TRN_ADMIN_NOT_FOUND);
 	ck_assert_uint_eq(rig_invalidate(&rig, 0, 0, 0), TRN_ADMIN_NOT_FOUND);
 	ck_assert_uint_eq(rig_event_count(&rig), 0);
 }
@@ -229,8 +228,7 @@ START_TEST(idle_chip_sleeps)
 	/* 300 ms: polling for all of it would take them all. */
 	ck_assert_uint_lt(idle_cost(), 30000000);
 	/* A parked wait looks now and then, and no more. */
-	rig_submit(&rig, &queue,
-		   rig_fence(TRN_PACKET_FENCE_WAIT, queue.ring_va + 8, UINT64_MAX));
+	rig_submit(&rig, &queue, rig_fence(TRN_PACKET_FENCE_WAIT, queue.ring_va + 8, UINT64_MAX));
 	ck_assert_uint_lt(idle_cost(), 150000000);
 	ck_assert_uint_eq(rig_head(&queue), 1);
 }
@@ -276,7 +274,8 @@ START_TEST(hbm_follows_what_is_written)
 			ck_abort_msg("byte %#jx is not 0", (uintmax_t)i);
 	}
 	/* Writing three pages allocates three; data and holes are told apart. */
-	rig_execute(&rig, &queue, rig_fill(DATA_VA + 5 * TRN_PAGE_SIZE + 1, 2 * TRN_PAGE_SIZE, 0x21, 0));
+	rig_execute(&rig, &queue,
+		    rig_fill(DATA_VA + 5 * TRN_PAGE_SIZE + 1, 2 * TRN_PAGE_SIZE, 0x21, 0));
 	ck_assert_uint_eq(hbm_allocated(), 3 * TRN_PAGE_SIZE);
 	memset(rig_pointer(&rig, host), 0xee, TRN_PAGE_SIZE * 16);
 	rig_execute(&rig, &queue, rig_copy(DATA_VA, 0x200000000, 16 * TRN_PAGE_SIZE));

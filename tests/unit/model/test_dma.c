@@ -7,10 +7,10 @@
 #include "suites.h"
 #include "tools/vdev/model/dma.h"
 
-#define HOST_VA		0x10000000ULL	/* 8 MiB of host memory */
-#define HBM_VA		0x7f0000000000ULL /* all of HBM */
-#define REMOTE_VA	0x20000000ULL	/* host memory without a mapping */
-#define HOST_SIZE	(8ULL << 20)
+#define HOST_VA	  0x10000000ULL	    /* 8 MiB of host memory */
+#define HBM_VA	  0x7f0000000000ULL /* all of HBM */
+#define REMOTE_VA 0x20000000ULL	    /* host memory without a mapping */
+#define HOST_SIZE (8ULL << 20)
 
 static struct rig rig;
 static struct rig_space kernel, space;
@@ -221,7 +221,7 @@ START_TEST(bad_fields)
 		rig_copy(HOST_VA, HBM_VA, 0),
 		rig_copy(HOST_VA, HBM_VA, too_long),
 		rig_copy(HOST_VA, HBM_VA, UINT64_MAX),
-		rig_copy(HOST_VA, HBM_VA, 1),		/* reserved, see below */
+		rig_copy(HOST_VA, HBM_VA, 1), /* reserved, see below */
 		rig_copy(HOST_VA, HBM_VA, 1),
 		rig_copy(HOST_VA, HBM_VA, 1),
 		rig_fill(HBM_VA, 0, 0, 0),
@@ -232,7 +232,7 @@ START_TEST(bad_fields)
 		rig_fill(HBM_VA + 4, 16, 0, 3),
 		rig_fill(HBM_VA, 15, 0, 1),
 		rig_fill(HBM_VA, 12, 0, 3),
-		rig_fill(HBM_VA, 8, 0, 3),		/* reserved */
+		rig_fill(HBM_VA, 8, 0, 3), /* reserved */
 	};
 	const unsigned int count = sizeof(packets) / sizeof(packets[0]);
 

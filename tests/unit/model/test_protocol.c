@@ -44,8 +44,8 @@ static enum trn_queue_phase phase(void)
  * before software's step i; the fifth group runs after the doorbell.
  */
 struct submitter {
-	unsigned int	step;
-	bool		kick;
+	unsigned int step;
+	bool kick;
 	struct trn_packet packet;
 };
 
@@ -83,7 +83,8 @@ static void interleave_submit(unsigned int lead)
 					struct submitter submitter = { .packet = rig_nop() };
 					uint32_t head = rig_head(&queue);
 
-					/* A packet earlier, so that the device is on its way to sleep. */
+					/* A packet earlier, so that the device is on its way to
+					 * sleep. */
 					rig_run(&rig);
 					ck_assert_int_eq(phase(), TRN_PHASE_ASLEEP);
 					rig_submit(&rig, &queue, rig_nop());
@@ -174,9 +175,9 @@ END_TEST
 START_TEST(phases_of_going_to_sleep)
 {
 	static const enum trn_queue_phase phases[] = {
-		TRN_PHASE_WAKE,	   TRN_PHASE_POLL, TRN_PHASE_FETCH, TRN_PHASE_EXECUTE,
-		TRN_PHASE_RETIRE,  TRN_PHASE_POLL, TRN_PHASE_ARM,   TRN_PHASE_RECHECK,
-		TRN_PHASE_ASLEEP,
+		TRN_PHASE_WAKE,	   TRN_PHASE_POLL,    TRN_PHASE_FETCH,
+		TRN_PHASE_EXECUTE, TRN_PHASE_RETIRE,  TRN_PHASE_POLL,
+		TRN_PHASE_ARM,	   TRN_PHASE_RECHECK, TRN_PHASE_ASLEEP,
 	};
 
 	ck_assert_uint_eq(trn_load32(&queue.control->need_kick), 1);
@@ -292,7 +293,7 @@ START_TEST(stress_submit)
 	for (unsigned int i = 0; i < count; i++) {
 		rig_submit(&rig, &queue, rig_nop());
 		if (i % 3 == 0)
-			continue;	/* up to two packets in flight */
+			continue; /* up to two packets in flight */
 		limit = seconds() + LIMIT_S;
 		while (rig_head(&queue) != queue.tail)
 			ck_assert_msg(seconds() < limit, "packet %u is never executed", i);

@@ -5,8 +5,8 @@
 #include "rig.h"
 #include "suites.h"
 
-#define FENCE_VA 0x10000ULL	/* in kernel: fences */
-#define DATA_VA	 0x80000000ULL	/* in space: 8 MiB of HBM */
+#define FENCE_VA  0x10000ULL	/* in kernel: fences */
+#define DATA_VA	  0x80000000ULL /* in space: 8 MiB of HBM */
 #define DATA_SIZE (8ULL << 20)
 
 static struct rig rig;
@@ -179,7 +179,7 @@ START_TEST(reserved_bytes)
 		rig_copy(DATA_VA, DATA_VA + 4096, 1),
 		rig_fill(DATA_VA, 1, 0, 0),
 	};
-	static const unsigned int body[] = { 8, 24, 24, 32, 33 };	/* first reserved byte */
+	static const unsigned int body[] = { 8, 24, 24, 32, 33 }; /* first reserved byte */
 
 	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++) {
 		for (unsigned int byte = 1; byte < 64; byte++) {
@@ -241,7 +241,7 @@ START_TEST(fetch_faults)
 {
 	struct rig_queue victim;
 
-	rig_queue_create(&rig, &victim, 2, &kernel, &space, 7);	/* two pages */
+	rig_queue_create(&rig, &victim, 2, &kernel, &space, 7); /* two pages */
 	trn_store64(rig_entry(&rig, &kernel, victim.ring_va + TRN_PAGE_SIZE), 0);
 	for (unsigned int i = 0; i < 65; i++)
 		rig_put(&victim, rig_nop());
@@ -337,8 +337,10 @@ END_TEST
 
 START_TEST(wait_that_is_reached)
 {
-	static const uint64_t values[][2] = { { 0, 0 }, { 5, 5 }, { 6, 5 }, { UINT64_MAX, 5 },
-					      { UINT64_MAX, UINT64_MAX }, { 1ULL << 63, 1 } };
+	static const uint64_t values[][2] = {
+		{ 0, 0 },	  { 5, 5 }, { 6, 5 }, { UINT64_MAX, 5 }, { UINT64_MAX, UINT64_MAX },
+		{ 1ULL << 63, 1 }
+	};
 
 	for (uint32_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		trn_store64(fence, values[i][0]);
@@ -409,8 +411,7 @@ START_TEST(fence_in_hbm)
 	rig_map(&rig, &kernel, FENCE_VA + TRN_PAGE_SIZE, TRN_PTE_TARGET_HBM, 4096, TRN_PAGE_SIZE);
 	rig_submit(&rig, &queue, rig_fence(TRN_PACKET_FENCE_WAIT, FENCE_VA + TRN_PAGE_SIZE, 9));
 	rig_run(&rig);
-	rig_execute(&rig, &other,
-		    rig_fence(TRN_PACKET_FENCE_WRITE, FENCE_VA + TRN_PAGE_SIZE, 9));
+	rig_execute(&rig, &other, rig_fence(TRN_PACKET_FENCE_WRITE, FENCE_VA + TRN_PAGE_SIZE, 9));
 	ck_assert_uint_eq(rig_head(&queue), 1);
 	ck_assert_uint_eq(trn_load64((__le64 *)(rig.chip->hbm.memory + 4096)), 9);
 }
@@ -422,8 +423,7 @@ START_TEST(fence_without_mapping)
 		TRN_PAGE_SIZE);
 	rig_submit(&rig, &queue, rig_fence(TRN_PACKET_FENCE_WAIT, FENCE_VA + TRN_PAGE_SIZE, 9));
 	rig_run(&rig);
-	rig_execute(&rig, &other,
-		    rig_fence(TRN_PACKET_FENCE_WRITE, FENCE_VA + TRN_PAGE_SIZE, 9));
+	rig_execute(&rig, &other, rig_fence(TRN_PACKET_FENCE_WRITE, FENCE_VA + TRN_PAGE_SIZE, 9));
 	ck_assert_uint_eq(rig_head(&queue), 1);
 }
 END_TEST

@@ -10,15 +10,15 @@
 #include "rig.h"
 #include "suites.h"
 
-#define ACTIONS	 40000	/* about ten steps each */
+#define ACTIONS	 40000 /* about ten steps each */
 #define QUEUES	 6
 #define CONTEXTS 4
-#define PAGES	 256	/* of the pool that all addresses come from */
+#define PAGES	 256 /* of the pool that all addresses come from */
 
 static struct rig rig;
 static uint64_t pool;
-static uint64_t fortress;	/* RAM that no table and no command names */
-static uint64_t ram_mark;	/* where new rings go */
+static uint64_t fortress; /* RAM that no table and no command names */
+static uint64_t ram_mark; /* where new rings go */
 static uint64_t random_state;
 
 static uint64_t next_random(void)

@@ -260,7 +260,8 @@ START_TEST(generation)
 	ck_assert_uint_eq(rig_read32(&other, TRN_REG_CAP_COLL_CORES), generations[_i].coll_cores);
 	ck_assert_uint_eq(rig_read32(&other, TRN_REG_CAP_LINKS), generations[_i].links);
 	ck_assert_uint_eq(rig_read32(&other, TRN_REG_CAP_DTYPES), generations[_i].dtypes);
-	ck_assert_uint_eq(rig_read32(&other, TRN_REG_CAP_SBUF_SIZE), generations[_i].sbuf_mib << 20);
+	ck_assert_uint_eq(rig_read32(&other, TRN_REG_CAP_SBUF_SIZE),
+			  generations[_i].sbuf_mib << 20);
 	ck_assert_uint_eq(rig_read32(&other, TRN_REG_CAP_PSUM_SIZE), 2 << 20);
 	rig_destroy(&other);
 }

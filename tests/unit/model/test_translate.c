@@ -153,16 +153,23 @@ END_TEST
 START_TEST(malformed_leaves)
 {
 	static const uint64_t flaws[] = {
-		1 << 6, 1 << 7, 1 << 8, 1 << 9, 1 << 10, 1 << 11,
-		1ULL << 52, 1ULL << 55, 1ULL << 62, 1ULL << 63,
-		2ULL << TRN_PTE_TARGET_SHIFT,	/* with HOST this is target 3 */
+		1 << 6,
+		1 << 7,
+		1 << 8,
+		1 << 9,
+		1 << 10,
+		1 << 11,
+		1ULL << 52,
+		1ULL << 55,
+		1ULL << 62,
+		1ULL << 63,
+		2ULL << TRN_PTE_TARGET_SHIFT, /* with HOST this is target 3 */
 	};
 	const uint64_t good = data_dma | TRN_PTE_TARGET_HOST | LEAF;
 
 	for (size_t i = 0; i < sizeof(flaws) / sizeof(flaws[0]); i++) {
 		set_entry(DATA_VA, good | flaws[i]);
-		faults(rig_fill(DATA_VA, 1, 0, 0), TRN_STOP_FAULT_ENTRY, TRN_ACCESS_WRITE,
-		       DATA_VA);
+		faults(rig_fill(DATA_VA, 1, 0, 0), TRN_STOP_FAULT_ENTRY, TRN_ACCESS_WRITE, DATA_VA);
 	}
 	set_entry(DATA_VA, data_dma | LEAF | 2ULL << TRN_PTE_TARGET_SHIFT);
 	faults(rig_fill(DATA_VA, 1, 0, 0), TRN_STOP_FAULT_ENTRY, TRN_ACCESS_WRITE, DATA_VA);
@@ -206,8 +213,7 @@ START_TEST(tables_that_cannot_be_read)
 		const uint64_t good = le64toh(*entry);
 
 		trn_store64(entry, RIG_NOWHERE | TRN_PTE_VALID);
-		faults(rig_fill(DATA_VA, 1, 0, 0), TRN_STOP_FAULT_TABLE, TRN_ACCESS_WRITE,
-		       DATA_VA);
+		faults(rig_fill(DATA_VA, 1, 0, 0), TRN_STOP_FAULT_TABLE, TRN_ACCESS_WRITE, DATA_VA);
 		trn_store64(entry, good);
 	}
 	/* The root. */
@@ -243,8 +249,8 @@ START_TEST(hbm_bound)
 	faults(rig_fill(DATA_VA + TRN_PAGE_SIZE - 1, 2, 0, 0), TRN_STOP_FAULT_ENTRY,
 	       TRN_ACCESS_WRITE, DATA_VA + TRN_PAGE_SIZE);
 	set_entry(DATA_VA + TRN_PAGE_SIZE, TRN_PTE_ADDRESS_MASK | TRN_PTE_TARGET_HBM | LEAF);
-	faults(rig_fill(DATA_VA + TRN_PAGE_SIZE, 1, 0, 0), TRN_STOP_FAULT_ENTRY,
-	       TRN_ACCESS_WRITE, DATA_VA + TRN_PAGE_SIZE);
+	faults(rig_fill(DATA_VA + TRN_PAGE_SIZE, 1, 0, 0), TRN_STOP_FAULT_ENTRY, TRN_ACCESS_WRITE,
+	       DATA_VA + TRN_PAGE_SIZE);
 }
 END_TEST
 
@@ -295,7 +301,7 @@ START_TEST(stale_until_invalidated)
 	works(rig_fill(DATA_VA, 1, 1, 0));
 	set_entry(DATA_VA, other_dma | TRN_PTE_TARGET_HOST | LEAF);
 	works(rig_fill(DATA_VA, 1, 2, 0));
-	ck_assert_uint_eq(data[0], 2);	/* by the old translation: it was cached */
+	ck_assert_uint_eq(data[0], 2); /* by the old translation: it was cached */
 	ck_assert_uint_eq(other[0], 0);
 
 	ck_assert_uint_eq(rig_invalidate(&rig, space.asid, DATA_VA, TRN_PAGE_SIZE),
@@ -313,16 +319,16 @@ START_TEST(invalidate_is_exact)
 		set_entry(DATA_VA + i * TRN_PAGE_SIZE, 0);
 	/* Not this ASID, not this range. */
 	ck_assert_uint_eq(rig_invalidate(&rig, 0, 0, 0), TRN_ADMIN_SUCCESS);
-	ck_assert_uint_eq(rig_invalidate(&rig, space.asid, DATA_VA + 16 * TRN_PAGE_SIZE,
-					 1ULL << 30),
-			  TRN_ADMIN_SUCCESS);
+	ck_assert_uint_eq(
+		rig_invalidate(&rig, space.asid, DATA_VA + 16 * TRN_PAGE_SIZE, 1ULL << 30),
+		TRN_ADMIN_SUCCESS);
 	ck_assert_uint_eq(rig_invalidate(&rig, space.asid, 0, DATA_VA), TRN_ADMIN_SUCCESS);
 	works(rig_fill(DATA_VA, 16 * TRN_PAGE_SIZE, 2, 0));
 	ck_assert_uint_eq(data[16 * TRN_PAGE_SIZE - 1], 2);
 	/* Pages 4 to 7 alone. */
-	ck_assert_uint_eq(rig_invalidate(&rig, space.asid, DATA_VA + 4 * TRN_PAGE_SIZE,
-					 4 * TRN_PAGE_SIZE),
-			  TRN_ADMIN_SUCCESS);
+	ck_assert_uint_eq(
+		rig_invalidate(&rig, space.asid, DATA_VA + 4 * TRN_PAGE_SIZE, 4 * TRN_PAGE_SIZE),
+		TRN_ADMIN_SUCCESS);
 	works(rig_fill(DATA_VA + 3 * TRN_PAGE_SIZE, TRN_PAGE_SIZE, 3, 0));
 	works(rig_fill(DATA_VA + 8 * TRN_PAGE_SIZE, TRN_PAGE_SIZE, 3, 0));
 	for (unsigned int i = 4; i < 8; i++)
