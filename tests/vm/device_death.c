@@ -25,6 +25,18 @@ static int kill_device(void)
 	return system("trn-vmctl vm kill-vdev >/dev/null");
 }
 
+/* What the kernel has said about chips at error level since boot. */
+static int error_lines(void)
+{
+	FILE *log = popen("dmesg --level emerg,alert,crit,err | grep -c 'trn '", "r");
+	int count = -1;
+
+	ck_assert_ptr_nonnull(log);
+	ck_assert_int_eq(fscanf(log, "%d", &count), 1);
+	pclose(log);
+	return count;
+}
+
 /* Copies for ever; exit status 0 if that ends with -ENODEV. */
 static int copy_until_gone(enum trn_queue_mode mode, int ready)
 {
@@ -83,6 +95,8 @@ START_TEST(application_learns_of_death)
 	}
 	ck_assert_msg(trn_deadline(0) - killed < LIMIT, "it took %lld ms",
 		      (long long)(trn_deadline(0) - killed) / 1000000);
+
+	ck_assert_msg(error_lines() == 1, "the kernel logged %d error lines", error_lines());
 
 	/* The module goes too. */
 	ck_assert_int_eq(system("rmmod trn"), 0);
