@@ -584,6 +584,31 @@ START_TEST(fairness)
 }
 END_TEST
 
+START_TEST(parked_queue_looks_under_load)
+{
+	struct rig_queue many[8];
+
+	for (uint16_t i = 0; i < 8; i++)
+		rig_queue_create(&rig, &many[i], 10 + i, &kernel, &space, 2);
+	rig_submit(&rig, &queue, rig_fence(TRN_PACKET_FENCE_WAIT, FENCE_VA, 1));
+	rig_run(&rig);
+	for (unsigned int i = 0; i < 8; i++)
+		rig_submit(&rig, &many[i], rig_fill(DATA_VA, DATA_SIZE, i, 0));
+	while (!rig.chip->queue[17]->done)
+		rig_step(&rig);
+	trn_store64(fence, 1);
+	rig.chip->epoch -= 1000000;
+	rig_step(&rig);
+	ck_assert_int_eq(phase(&queue), TRN_PHASE_RETIRE);
+	/* Looks that fail do not hold up the others. */
+	rig_run(&rig);
+	rig_submit(&rig, &queue, rig_fence(TRN_PACKET_FENCE_WAIT, FENCE_VA, 2));
+	rig_submit(&rig, &other, rig_fence(TRN_PACKET_FENCE_WAIT, FENCE_VA, 2));
+	rig_execute(&rig, &many[0], rig_fence(TRN_PACKET_FENCE_WRITE, FENCE_VA, 1));
+	ck_assert_uint_eq(rig_head(&many[0]), 2);
+}
+END_TEST
+
 START_TEST(admin_goes_on_under_load)
 {
 	unsigned int steps = 0;
@@ -646,6 +671,7 @@ Suite *queue_suite(void)
 	tcase_add_test(tcase, submitted_while_suspended);
 	tcase_add_loop_test(tcase, destroy_anywhere, 0, 20);
 	tcase_add_test(tcase, fairness);
+	tcase_add_test(tcase, parked_queue_looks_under_load);
 	tcase_add_test(tcase, admin_goes_on_under_load);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -179,19 +179,28 @@ static void deliver_kicks(struct trn_chip *chip, const uint64_t *kicked)
 	}
 }
 
-/* The next queue with work, round robin, or NULL. */
+/*
+ * The next queue with work, or NULL.  Round robin, but a parked queue whose look is due
+ * goes first: it must look every millisecond however busy the others are.  They get
+ * on all the same, because a look takes next to nothing and is not due again at once.
+ */
 static struct trn_queue *pick_queue(struct trn_chip *chip)
 {
-	for (unsigned int i = 0; i < TRN_QUEUES; i++) {
-		unsigned int id = (chip->next_queue + i) % TRN_QUEUES;
-		struct trn_queue *queue = chip->queue[id];
+	struct trn_queue *next = NULL;
 
-		if (queue && trn_queue_runnable(queue, chip->now)) {
-			chip->next_queue = id + 1;
+	for (unsigned int i = 0; i < TRN_QUEUES; i++) {
+		struct trn_queue *queue = chip->queue[(chip->next_queue + i) % TRN_QUEUES];
+
+		if (!queue || !trn_queue_runnable(queue, chip->now))
+			continue;
+		if (queue->phase == TRN_PHASE_PARKED)
 			return queue;
-		}
+		if (!next)
+			next = queue;
 	}
-	return NULL;
+	if (next)
+		chip->next_queue = next->id + 1;
+	return next;
 }
 
 /* Time until a parked queue must look at its fence. */
