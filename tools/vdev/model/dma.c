@@ -55,24 +55,29 @@ static void operand_release(struct operand *operand)
 /* HBM that nobody has written takes no memory, and reading it shall not change that. */
 static void operand_find_hole(struct operand *operand)
 {
-	struct trn_extent *extent = &operand->span.extent;
+	struct trn_span *span = &operand->span;
 	size_t length = 0;
 
-	if (extent->hbm)
-		length = trn_hbm_hole(&operand->chip->hbm, extent->address, extent->length);
+	if (span->extent.hbm)
+		length = trn_hbm_hole(&operand->chip->hbm, span->extent.address, span->length);
 	operand->hole = length;
 	if (length)
-		extent->length = length;
+		span->length = length;
 }
 
 /* Makes sure that the span has bytes, at most left of them. */
 static bool operand_hold(struct operand *operand, uint64_t left, struct trn_fault *fault)
 {
-	if (operand->held && operand->span.extent.length)
+	struct trn_span *span = &operand->span;
+
+	if (operand->held && span->length)
 		return true;
 	operand_release(operand);
-	operand->held = trn_span_get(operand->chip, operand->asid, operand->va, left,
-				     operand->access, &operand->span, fault);
+	if (!span->extent.length && !trn_translate(operand->chip, operand->asid, operand->va, left,
+						   operand->access, &span->extent, fault))
+		return false;
+	operand->held = trn_span_hold(operand->chip, operand->asid, operand->va, operand->access,
+				      span, fault);
 	if (operand->held && operand->access == TRN_ACCESS_READ)
 		operand_find_hole(operand);
 	return operand->held;
@@ -85,6 +90,7 @@ static void operand_advance(struct operand *operand, size_t length)
 	operand->va += length;
 	span->extent.address += length;
 	span->extent.length -= length;
+	span->length -= length;
 	if (span->memory)
 		span->memory += length;
 }
@@ -195,7 +201,7 @@ bool trn_copy_unit(struct trn_chip *chip, uint16_t asid, const struct trn_packet
 		ok = operand_hold(&source, left, fault) && operand_hold(&destination, left, fault);
 		if (!ok)
 			break;
-		piece = minimum(source.span.extent.length, destination.span.extent.length);
+		piece = minimum(source.span.length, destination.span.length);
 		ok = move(&source, &destination, piece, fault);
 		if (!ok)
 			break;
@@ -250,7 +256,7 @@ bool trn_fill_unit(struct trn_chip *chip, uint16_t asid, const struct trn_packet
 		ok = operand_hold(&destination, left, fault);
 		if (!ok)
 			break;
-		piece = destination.span.extent.length;
+		piece = destination.span.length;
 		ok = fill_piece(&destination, piece, rotate(pattern, *done), fault);
 		if (!ok)
 			break;

@@ -7,14 +7,13 @@
 #include "shared.h"
 #include "state.h"
 
-bool trn_span_get(struct trn_chip *chip, uint16_t asid, uint64_t va, size_t length, uint8_t access,
-		  struct trn_span *span, struct trn_fault *fault)
+bool trn_span_hold(struct trn_chip *chip, uint16_t asid, uint64_t va, uint8_t access,
+		   struct trn_span *span, struct trn_fault *fault)
 {
-	struct trn_extent *extent = &span->extent;
+	const struct trn_extent *extent = &span->extent;
 	int err;
 
-	if (!trn_translate(chip, asid, va, length, access, extent, fault))
-		return false;
+	span->length = extent->length;
 	if (extent->hbm) {
 		span->memory = chip->hbm.memory + extent->address;
 		return true;
@@ -25,17 +24,24 @@ bool trn_span_get(struct trn_chip *chip, uint16_t asid, uint64_t va, size_t leng
 		/* The next page may be other memory. */
 		size_t page = TRN_PAGE_SIZE - (extent->address & (TRN_PAGE_SIZE - 1));
 
-		if (extent->length > page)
-			extent->length = page;
+		if (span->length > page)
+			span->length = page;
 		span->memory = NULL;
 		return true;
 	}
 	if (err)
 		return trn_fault(fault, TRN_STOP_FAULT_HOST, asid, va, access);
 	span->memory = span->map.address;
-	if (extent->length > span->map.length)
-		extent->length = span->map.length;
+	if (span->length > span->map.length)
+		span->length = span->map.length;
 	return true;
+}
+
+bool trn_span_get(struct trn_chip *chip, uint16_t asid, uint64_t va, size_t length, uint8_t access,
+		  struct trn_span *span, struct trn_fault *fault)
+{
+	return trn_translate(chip, asid, va, length, access, &span->extent, fault) &&
+	       trn_span_hold(chip, asid, va, access, span, fault);
 }
 
 void trn_span_put(struct trn_chip *chip, struct trn_span *span)
@@ -52,7 +58,7 @@ bool trn_span_read(struct trn_chip *chip, uint16_t asid, uint64_t va, void *buff
 
 	if (!trn_span_get(chip, asid, va, length, access, &span, fault))
 		return false;
-	if (span.extent.length < length)
+	if (span.length < length)
 		ok = false;
 	else if (span.memory)
 		memcpy(buffer, span.memory, length);
@@ -71,7 +77,7 @@ bool trn_span_load64(struct trn_chip *chip, uint16_t asid, uint64_t va, uint64_t
 
 	if (!trn_span_get(chip, asid, va, sizeof(raw), TRN_ACCESS_READ, &span, fault))
 		return false;
-	if (span.extent.length < sizeof(raw)) {
+	if (span.length < sizeof(raw)) {
 		ok = false;
 	} else if (span.memory) {
 		*value = trn_load64((const __le64 *)span.memory);
@@ -92,7 +98,7 @@ bool trn_span_store64(struct trn_chip *chip, uint16_t asid, uint64_t va, uint64_
 
 	if (!trn_span_get(chip, asid, va, sizeof(raw), TRN_ACCESS_WRITE, &span, fault))
 		return false;
-	if (span.extent.length < sizeof(raw))
+	if (span.length < sizeof(raw))
 		ok = false;
 	else if (span.memory)
 		trn_store64((__le64 *)span.memory, value);

@@ -14,7 +14,8 @@
 #include "translate.h"
 
 struct trn_span {
-	struct trn_extent extent; /* length: bytes usable */
+	struct trn_extent extent; /* as translated */
+	size_t length;		  /* bytes held, from the extent's start */
 	uint8_t *memory;	  /* NULL: host memory without a mapping */
 	struct trn_host_map map;  /* held if memory is host memory */
 };
@@ -22,6 +23,9 @@ struct trn_span {
 /* Holds memory at va, at most length bytes.  False with *fault set. */
 bool trn_span_get(struct trn_chip *chip, uint16_t asid, uint64_t va, size_t length, uint8_t access,
 		  struct trn_span *span, struct trn_fault *fault);
+/* The same for an extent that was translated in this step; va is its address. */
+bool trn_span_hold(struct trn_chip *chip, uint16_t asid, uint64_t va, uint8_t access,
+		   struct trn_span *span, struct trn_fault *fault);
 void trn_span_put(struct trn_chip *chip, struct trn_span *span);
 
 /* Copies length bytes, at most those of one page, out of virtual memory. */
