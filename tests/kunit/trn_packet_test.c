@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <kunit/test.h>
+
+#include "trn_packet.c"
+
+static struct trn_packet copy_packet(u64 length)
+{
+	return (struct trn_packet) {
+		.opcode = 0x10,
+		.copy = {
+			.source = cpu_to_le64(0x1001),
+			.destination = cpu_to_le64(0x2003),
+			.length = cpu_to_le64(length),
+		},
+	};
+}
+
+static struct trn_packet fill_packet(u64 destination, u64 length, u8 unit_log2)
+{
+	return (struct trn_packet) {
+		.opcode = 0x11,
+		.fill = {
+			.destination = cpu_to_le64(destination),
+			.length = cpu_to_le64(length),
+			.pattern = cpu_to_le64(0x0123456789abcdef),
+			.unit_log2 = unit_log2,
+		},
+	};
+}
+
+static int check(struct trn_packet packet)
+{
+	return trn_packet_check(&packet);
+}
+
+static void trn_packet_opcodes(struct kunit *test)
+{
+	struct trn_packet packet = {};
+	int opcode;
+
+	for (opcode = 0; opcode < 256; opcode++) {
+		packet.opcode = opcode;
+		/* All zero is a good NOP; lengths of zero make bad copies and fills. */
+		KUNIT_EXPECT_EQ_MSG(test, trn_packet_check(&packet), opcode ? -EINVAL : 0,
+				    "opcode %d", opcode);
+	}
+}
+
+/* Fences of a kernel queue are the driver's alone. */
+static void trn_packet_no_fences(struct kunit *test)
+{
+	struct trn_packet packet = {};
+
+	trn_packet_fence_write(&packet, 0x1000, 1);
+	KUNIT_EXPECT_EQ(test, packet.opcode, 1);
+	KUNIT_EXPECT_EQ(test, trn_packet_check(&packet), -EINVAL);
+	packet.opcode = 2;
+	KUNIT_EXPECT_EQ(test, trn_packet_check(&packet), -EINVAL);
+}
+
+static void trn_packet_fence_write_fields(struct kunit *test)
+{
+	struct trn_packet packet;
+	u8 *bytes = (u8 *)&packet;
+	int i;
+
+	memset(&packet, 0xff, sizeof(packet));
+	trn_packet_fence_write(&packet, 0x123456789008, 0xfedcba9876543210);
+	KUNIT_EXPECT_EQ(test, bytes[0], 1);
+	KUNIT_EXPECT_EQ(test, bytes[8], 0x08);
+	KUNIT_EXPECT_EQ(test, bytes[13], 0x12);
+	KUNIT_EXPECT_EQ(test, bytes[16], 0x10);
+	KUNIT_EXPECT_EQ(test, bytes[23], 0xfe);
+	for (i = 1; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, bytes[i], 0);
+	for (i = 24; i < 64; i++)
+		KUNIT_EXPECT_EQ(test, bytes[i], 0);
+}
+
+static void trn_packet_copy_lengths(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, check(copy_packet(0)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check(copy_packet(1)), 0);
+	KUNIT_EXPECT_EQ(test, check(copy_packet(1ULL << 40)), 0);
+	KUNIT_EXPECT_EQ(test, check(copy_packet((1ULL << 40) + 1)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check(copy_packet(U64_MAX)), -EINVAL);
+}
+
+static void trn_packet_fill_fields(struct kunit *test)
+{
+	int log2;
+
+	for (log2 = 0; log2 <= 3; log2++) {
+		u64 unit = 1ULL << log2;
+
+		KUNIT_EXPECT_EQ(test, check(fill_packet(0, 0, log2)), -EINVAL);
+		KUNIT_EXPECT_EQ(test, check(fill_packet(0x1000, unit, log2)), 0);
+		KUNIT_EXPECT_EQ(test, check(fill_packet(0x1000 + unit, 7 * unit, log2)), 0);
+		KUNIT_EXPECT_EQ(test, check(fill_packet(0, 1ULL << 40, log2)), 0);
+		KUNIT_EXPECT_EQ(test, check(fill_packet(0, (1ULL << 40) + unit, log2)), -EINVAL);
+		if (!log2)
+			continue;
+		KUNIT_EXPECT_EQ(test, check(fill_packet(0x1000, unit + 1, log2)), -EINVAL);
+		KUNIT_EXPECT_EQ(test, check(fill_packet(0x1000 + unit / 2, unit, log2)), -EINVAL);
+	}
+	KUNIT_EXPECT_EQ(test, check(fill_packet(0, 16, 4)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check(fill_packet(0, 16, 255)), -EINVAL);
+}
+
+/* Each byte that is reserved is looked at. */
+static void trn_packet_reserved_bytes(struct kunit *test)
+{
+	static const struct {
+		u8 opcode;
+		int first_reserved;	/* after the fields */
+	} kinds[] = { { 0x00, 8 }, { 0x10, 32 }, { 0x11, 33 } };
+	int i, byte;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		for (byte = 1; byte < 64; byte++) {
+			struct trn_packet packet = kinds[i].opcode == 0x11 ?
+						   fill_packet(8, 8, 3) : copy_packet(8);
+
+			if (byte >= 8 && byte < kinds[i].first_reserved)
+				continue;
+			if (!kinds[i].opcode)
+				memset(&packet, 0, sizeof(packet));
+			KUNIT_EXPECT_EQ(test, trn_packet_check(&packet), 0);
+			((u8 *)&packet)[byte] = 1;
+			KUNIT_EXPECT_EQ_MSG(test, trn_packet_check(&packet), -EINVAL,
+					    "opcode %u byte %d", kinds[i].opcode, byte);
+		}
+	}
+}
+
+static struct kunit_case trn_packet_cases[] = {
+	KUNIT_CASE(trn_packet_opcodes),
+	KUNIT_CASE(trn_packet_no_fences),
+	KUNIT_CASE(trn_packet_fence_write_fields),
+	KUNIT_CASE(trn_packet_copy_lengths),
+	KUNIT_CASE(trn_packet_fill_fields),
+	KUNIT_CASE(trn_packet_reserved_bytes),
+	{}
+};
+
+static struct kunit_suite trn_packet_suite = {
+	.name = "trn_packet",
+	.test_cases = trn_packet_cases,
+};
+
+kunit_test_suite(trn_packet_suite);
