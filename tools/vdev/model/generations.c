@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
- * Sources, all public.  "Docs" is the AWS Neuron documentation (SDK 2.32,
- * awsdocs-neuron.readthedocs-hosted.com), chapters "Inferentia2", "Trainium",
- * "Trainium2" and "Trainium3 architecture" and the NKI architecture guides.
- * "Driver" is the vendor's Linux driver, aws-neuronx-dkms 2.24 and 2.26.
- * "Press" is AWS's announcement at re:Invent 2025.
+ * Sources, all public.  "Docs" is the documentation of AWS Neuron SDK 2.32, "driver" the
+ * vendor's Linux driver, versions 2.24.7.0 and 2.26.5.0.
  *
- * cores, hbm_size		Docs; trn4: Press (288 GiB = 2 × trn3), cores as trn3
- * hbm_stacks			Driver: 2 × 16, 4 × 24, 4 × 36 GiB; trn4 as trn3
- * dma_engines			Driver: 16 for each core, not counting those that
- *				serve the host
- * coll_cores			Docs; Driver agrees (6 and 16)
- * dtypes			Docs, NKI guides; MXFP8 from trn3; FP4: Press
- * links			Docs: ring (2), 2-D torus (4); trn3: 4 links in the
- *				server, 5 in the rack, 2 between racks; trn4 as trn3
- * sbuf_size, psum_size		Docs, NKI guides: 128 partitions × 192, 224, 256 KiB
- *				and 128 × 16 KiB; trn4 as trn3
+ * inf2, trn1, trn2, trn3:
+ *   cores, hbm_size         docs
+ *   hbm_stacks              driver: 2 × 16, 4 × 24, 4 × 36 GiB
+ *   dma_engines             driver: 16 for each core, without those that serve the host
+ *   coll_cores              docs and driver: 6 and 16
+ *   dtypes                  docs: all have fp8; MXFP8 from trn3 on
+ *   links                   trn1: docs; trn2: driver (4 neighbours); trn3: docs, 4 in the
+ *                           server, 5 in the rack, 2 between racks; inf2: the 2
+ *                           neighbours of a ring
+ *   sbuf_size, psum_size    docs: 128 partitions × 192, 224, 256 KiB and × 16 KiB
+ *
+ * trn4 is announced, not documented: hbm_size and FP4 as announced, and everything
+ * else is trn3's, which is an assumption.
  */
 #include "generations.h"
 
