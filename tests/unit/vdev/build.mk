@@ -19,6 +19,11 @@ $(eval $(call unit_test,vdev-fuzz, \
 	$(vdev_server_sources) tools/vdev/model/generations.c, \
 	jansson))
 
+$(eval $(call unit_test,vdev-live, \
+	$(addprefix $(vdev_test)/, test_live.c client.c rig.c) \
+	$(vdev_server_sources) $(vdev_model_sources), \
+	jansson))
+
 $(eval $(call unit_test,vdev-control, \
 	$(addprefix $(vdev_test)/, test_control.c client.c fake_chip.c rig.c) \
 	tools/vdev/control.c $(vdev_server_sources) tools/vdev/model/generations.c, \

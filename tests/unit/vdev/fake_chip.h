@@ -10,11 +10,9 @@
 
 #include "tools/vdev/model/chip.h"
 
-#define FAKE_QUEUES   6 /* not a power of two */
-#define FAKE_STRIDE   4096
-#define FAKE_VECTORS  70 /* more than one word of pending bits */
-#define FAKE_HBM      (16ULL << 20)
-#define FAKE_APERTURE (1ULL << 20)
+#define FAKE_QUEUES  6 /* not a power of two */
+#define FAKE_STRIDE  4096
+#define FAKE_VECTORS 70 /* more than one word of pending bits */
 
 struct fake_chip {
 	const struct trn_host_ops *ops;

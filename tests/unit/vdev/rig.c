@@ -47,8 +47,8 @@ void rig_begin(struct rig *rig, unsigned int defects)
 {
 	const struct trn_chip_config config = {
 		.generation = trn_generation_by_name("trn2"),
-		.hbm_size = FAKE_HBM,
-		.aperture = FAKE_APERTURE,
+		.hbm_size = RIG_HBM,
+		.aperture = RIG_APERTURE,
 		.defects = defects,
 	};
 

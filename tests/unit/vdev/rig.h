@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server with the fake chip and, if wanted, a client attached.  Each test ends
+ * A server with a chip, fake or real, and, if wanted, a client attached.  Each test ends
  * with rig_end(), which fails it if a descriptor has leaked.
  */
 #ifndef TESTS_UNIT_VDEV_RIG_H
 #define TESTS_UNIT_VDEV_RIG_H
 
 #include "client.h"
-#include "fake_chip.h"
 #include "tools/vdev/vfio-user/server.h"
+
+#define RIG_HBM	     (16ULL << 20)
+#define RIG_APERTURE (1ULL << 20)
 
 struct rig {
 	struct trn_server *server;

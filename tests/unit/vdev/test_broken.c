@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "fake_chip.h"
 #include "hw/trn_regs.h"
 #include "rig.h"
 #include "suites.h"
@@ -155,7 +156,7 @@ END_TEST
 
 START_TEST(client_that_reads_no_replies)
 {
-	const struct vfio_user_region_access access = { 0, TRN_BAR_HBM, FAKE_APERTURE };
+	const struct vfio_user_region_access access = { 0, TRN_BAR_HBM, RIG_APERTURE };
 
 	rig_begin_attached(&rig);
 	/* More than a socket holds: the server is stuck in a send. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hw/trn_regs.h"
+#include "run_suite.h"
 #include "tools/vdev/pci/config.h"
 
 static struct trn_pci_config config;
@@ -249,8 +250,6 @@ int main(void)
 {
 	Suite *suite = suite_create("vdev-config");
 	TCase *tests = tcase_create("config");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tests, begin, NULL);
 	tcase_add_test(tests, identity_is_the_generation);
@@ -265,9 +264,5 @@ int main(void)
 	tcase_add_test(tests, status_bits_are_cleared_by_one);
 	tcase_add_test(tests, bus_master_needs_d0);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "rig.h"
+#include "run_suite.h"
 #include "tools/vdev/control.h"
 
 static struct rig rig;
@@ -228,8 +229,6 @@ int main(void)
 {
 	Suite *suite = suite_create("vdev-control");
 	TCase *answers = tcase_create("answers"), *sockets = tcase_create("socket");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(answers, begin, end);
 	tcase_add_test(answers, list);
@@ -243,9 +242,5 @@ int main(void)
 	tcase_add_test(sockets, long_line_is_refused);
 	tcase_add_test(sockets, clients_are_limited);
 	suite_add_tcase(suite, sockets);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

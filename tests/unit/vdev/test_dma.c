@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run_suite.h"
 #include "tools/vdev/vfio-user/dma.h"
 #include "tools/vdev/vfio-user/protocol.h"
 
@@ -372,8 +373,6 @@ int main(void)
 {
 	Suite *suite = suite_create("vdev-dma");
 	TCase *tests = tcase_create("dma");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tests, begin, end);
 	tcase_set_timeout(tests, 60);
@@ -393,9 +392,5 @@ int main(void)
 	tcase_add_test(tests, removal_waits_for_holders);
 	tcase_add_test(tests, held_range_can_be_replaced);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -17,8 +17,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fake_chip.h"
 #include "hw/trn_regs.h"
 #include "rig.h"
+#include "run_suite.h"
 
 #define MESSAGES    20000
 #define MESSAGE_MAX 256
@@ -294,15 +296,9 @@ int main(void)
 {
 	Suite *suite = suite_create("vdev-fuzz");
 	TCase *tests = tcase_create("fuzz");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, survives_mutated_messages);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

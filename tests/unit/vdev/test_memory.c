@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fake_chip.h"
 #include "rig.h"
 #include "suites.h"
 

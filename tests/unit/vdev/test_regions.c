@@ -5,6 +5,7 @@
 #include <linux/vfio.h>
 #include <string.h>
 
+#include "fake_chip.h"
 #include "hw/trn_regs.h"
 #include "rig.h"
 #include "suites.h"
@@ -61,8 +62,8 @@ static const struct {
 	{ 0, TRN_BAR_REGS, 0 },
 	{ 0, TRN_BAR_REGS, 3 },
 	{ 0, TRN_BAR_REGS, 16 },
-	{ FAKE_APERTURE - 4, TRN_BAR_HBM, 8 },
-	{ FAKE_APERTURE, TRN_BAR_HBM, 1 },
+	{ RIG_APERTURE - 4, TRN_BAR_HBM, 8 },
+	{ RIG_APERTURE, TRN_BAR_HBM, 1 },
 	{ 32 << 10, TRN_BAR_DOORBELL, 4 },
 	{ 4096, CONFIG, 1 },
 	{ 4094, CONFIG, 4 },

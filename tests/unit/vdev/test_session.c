@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fake_chip.h"
 #include "hw/trn_regs.h"
 #include "rig.h"
 #include "suites.h"
@@ -145,7 +146,7 @@ START_TEST(region_info_of_all_regions)
 	/* Six queues of 4 KiB need 32 KiB. */
 	static const uint64_t sizes[VFIO_PCI_NUM_REGIONS] = {
 		[0] = 128 << 10,
-		[2] = FAKE_APERTURE,
+		[2] = RIG_APERTURE,
 		[4] = 32 << 10,
 		[VFIO_PCI_CONFIG_REGION_INDEX] = 4096,
 	};
@@ -191,10 +192,10 @@ START_TEST(aperture_is_hbm)
 	close(fd);
 	aperture[3] = 0x12345678;
 	ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_HBM, 12, 4), 0x12345678);
-	client_write(rig.socket, TRN_BAR_HBM, FAKE_APERTURE - 4, 4, 0xcafe);
+	client_write(rig.socket, TRN_BAR_HBM, RIG_APERTURE - 4, 4, 0xcafe);
 	/* A write is answered before it is done; the read is behind it. */
-	ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_HBM, FAKE_APERTURE - 4, 4), 0xcafe);
-	ck_assert_uint_eq(aperture[FAKE_APERTURE / 4 - 1], 0xcafe);
+	ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_HBM, RIG_APERTURE - 4, 4), 0xcafe);
+	ck_assert_uint_eq(aperture[RIG_APERTURE / 4 - 1], 0xcafe);
 	munmap(aperture, info.size);
 	rig_end(&rig);
 }

@@ -149,6 +149,7 @@ static void do_get_region_info(struct trn_server *server, struct outcome *outcom
 	put_reply(server, outcome, &info, sizeof(info));
 }
 
+/* Region descriptors for I/O, dirty pages, migration, and what we have never heard of. */
 static void do_not_offered(struct trn_server *server, struct outcome *outcome)
 {
 	(void)server;
@@ -409,7 +410,6 @@ static const struct {
 					sizeof(struct vfio_user_device_info), 0 },
 	[VFIO_USER_DEVICE_GET_REGION_INFO] = { do_get_region_info, sizeof(struct vfio_region_info),
 					       sizeof(struct vfio_region_info), 0 },
-	[VFIO_USER_DEVICE_GET_REGION_IO_FDS] = { do_not_offered, 0, VFIO_USER_MESSAGE_MAX, 0 },
 	[VFIO_USER_DEVICE_GET_IRQ_INFO] = { do_get_irq_info, sizeof(struct vfio_irq_info),
 					    sizeof(struct vfio_irq_info), 0 },
 	[VFIO_USER_DEVICE_SET_IRQS] = { do_set_irqs, sizeof(struct vfio_irq_set), 4096,

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Server and model together: admin commands of a client that comes, goes and moves its memory. */
+#include <check.h>
+#include <endian.h>
+#include <linux/pci_regs.h>
+#include <linux/vfio.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "hw/trn_admin.h"
+#include "hw/trn_regs.h"
+#include "rig.h"
+#include "run_suite.h"
+
+#define RAM_ADDRESS    0x100000000ULL
+#define RAM_SIZE       (1ULL << 20)
+#define SQ	       0
+#define CQ	       0x1000
+#define BUFFER	       0x10000
+#define BUFFER_ADDRESS (RAM_ADDRESS + RAM_SIZE) /* shows RAM at BUFFER, in a range of its own */
+#define ENTRIES	       16
+#define READ_WRITE     (VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE)
+
+static struct rig rig;
+static int ram_file, event;
+static uint8_t *ram;
+static unsigned int tail, seen; /* commands submitted, completions seen */
+
+static void make_ram(void)
+{
+	ram_file = make_file(RAM_SIZE);
+	ram = mmap(NULL, RAM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, ram_file, 0);
+	event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+static void free_ram(void)
+{
+	munmap(ram, RAM_SIZE);
+	close(ram_file);
+	close(event);
+}
+
+static void begin(void)
+{
+	rig_begin(&rig, 0);
+	make_ram();
+}
+
+static void end(void)
+{
+	free_ram();
+	rig_end(&rig);
+}
+
+static void set_register(uint64_t offset, uint32_t size, uint64_t value)
+{
+	client_write(rig.socket, TRN_BAR_REGS, offset, size, value);
+}
+
+static int map_buffer(void)
+{
+	return client_map(rig.socket, BUFFER_ADDRESS, 4096, READ_WRITE, ram_file, BUFFER);
+}
+
+static bool is_ready(void *argument)
+{
+	(void)argument;
+	return client_read(rig.socket, TRN_BAR_REGS, TRN_REG_STATUS, 4) & TRN_STATUS_READY;
+}
+
+/* A client that has done what a driver does first. */
+static void bring_up(void)
+{
+	const uint32_t set[] = { 20, VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
+				 VFIO_PCI_MSIX_IRQ_INDEX, 0, 1 };
+
+	rig_attach(&rig);
+	client_negotiate(rig.socket);
+	memset(ram, 0, RAM_SIZE);
+	tail = 0;
+	seen = 0;
+	ck_assert_int_eq(client_map(rig.socket, RAM_ADDRESS, RAM_SIZE, READ_WRITE, ram_file, 0), 0);
+	ck_assert_int_eq(map_buffer(), 0);
+	client_request(rig.socket, VFIO_USER_DEVICE_SET_IRQS, set, sizeof(set), &event, 1);
+	client_write(rig.socket, VFIO_PCI_CONFIG_REGION_INDEX, PCI_COMMAND, 2,
+		     PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+	set_register(TRN_REG_ADMIN_SQ_BASE, 8, RAM_ADDRESS + SQ);
+	set_register(TRN_REG_ADMIN_CQ_BASE, 8, RAM_ADDRESS + CQ);
+	set_register(TRN_REG_ADMIN_SIZE, 4, ENTRIES);
+	set_register(TRN_REG_CTRL, 4, TRN_CTRL_ENABLE);
+	wait_until(is_ready, NULL);
+}
+
+static void submit_identify(uint64_t buffer)
+{
+	struct trn_admin_command *command = (struct trn_admin_command *)(ram + SQ) + tail % ENTRIES;
+
+	*command = (struct trn_admin_command){ .opcode = TRN_ADMIN_IDENTIFY };
+	command->data.buffer = htole64(buffer);
+	tail++;
+	set_register(TRN_REG_ADMIN_SQ_TAIL, 4, tail % ENTRIES);
+}
+
+/* Waits for the next completion's interrupt; its status. */
+static uint16_t completion_status(void)
+{
+	struct trn_admin_completion *entry =
+		(struct trn_admin_completion *)(ram + CQ) + seen % ENTRIES;
+	uint16_t phase = seen / ENTRIES % 2 ? 0 : TRN_ADMIN_PHASE;
+	struct pollfd fd = { .fd = event, .events = POLLIN };
+	uint64_t count;
+
+	while (__atomic_load_n(&entry->phase, __ATOMIC_ACQUIRE) != htole16(phase)) {
+		ck_assert_int_eq(poll(&fd, 1, 10000), 1);
+		ck_assert_int_eq(read(event, &count, sizeof(count)), sizeof(count));
+	}
+	seen++;
+	set_register(TRN_REG_ADMIN_CQ_HEAD, 4, seen % ENTRIES);
+	return le16toh(entry->status);
+}
+
+static bool all_bytes_are(uint8_t value, const uint8_t *bytes, size_t size)
+{
+	return bytes[0] == value && !memcmp(bytes, bytes + 1, size - 1);
+}
+
+START_TEST(identify)
+{
+	const struct trn_identify *data = (void *)(ram + BUFFER);
+
+	bring_up();
+	submit_identify(BUFFER_ADDRESS);
+	ck_assert_uint_eq(completion_status(), TRN_ADMIN_SUCCESS);
+	ck_assert_uint_eq(le32toh(data->magic), TRN_IDENTIFY_MAGIC);
+	ck_assert_uint_eq(le64toh(data->hbm_bytes), RIG_HBM);
+	submit_identify(BUFFER_ADDRESS + 0x100000);
+	ck_assert_uint_eq(completion_status(), TRN_ADMIN_DMA_ERROR);
+}
+END_TEST
+
+/* Commands are in progress when the client goes; the next one is there at once. */
+START_TEST(clients_go_amid_work)
+{
+	for (int i = 0; i < 50; i++) {
+		bring_up();
+		for (int n = 0; n < ENTRIES - 1; n++)
+			submit_identify(BUFFER_ADDRESS);
+		close(rig.socket);
+	}
+	bring_up();
+	submit_identify(BUFFER_ADDRESS);
+	ck_assert_uint_eq(completion_status(), TRN_ADMIN_SUCCESS);
+}
+END_TEST
+
+START_TEST(memory_goes_amid_work)
+{
+	unsigned int succeeded = 0, failed = 0;
+
+	bring_up();
+	while (succeeded < 20 || failed < 20) {
+		for (int n = 0; n < ENTRIES - 1; n++)
+			submit_identify(BUFFER_ADDRESS);
+		ck_assert_int_eq(client_unmap(rig.socket, BUFFER_ADDRESS, 4096), 0);
+		/* It is ours again: nobody else writes it. */
+		memset(ram + BUFFER, 0x5a, 4096);
+		for (int n = 0; n < ENTRIES - 1; n++) {
+			if (completion_status() == TRN_ADMIN_SUCCESS)
+				succeeded++;
+			else
+				failed++;
+		}
+		ck_assert(all_bytes_are(0x5a, ram + BUFFER, 4096));
+		ck_assert_int_eq(map_buffer(), 0);
+		submit_identify(BUFFER_ADDRESS);
+		ck_assert_uint_eq(completion_status(), TRN_ADMIN_SUCCESS);
+		succeeded++;
+	}
+}
+END_TEST
+
+START_TEST(resets_amid_work)
+{
+	for (int i = 0; i < 50; i++) {
+		bring_up();
+		for (int n = 0; n < ENTRIES - 1; n++)
+			submit_identify(BUFFER_ADDRESS);
+		client_request(rig.socket, VFIO_USER_DEVICE_RESET, NULL, 0, NULL, 0);
+		/* No access comes after the answer. */
+		memset(ram, 0xa5, RAM_SIZE);
+		ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_REGS, TRN_REG_STATUS, 4), 0);
+		ck_assert(all_bytes_are(0xa5, ram, RAM_SIZE));
+		rig_detach(&rig);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("vdev-live");
+	TCase *tests = tcase_create("live");
+
+	tcase_add_checked_fixture(tests, begin, end);
+	tcase_set_timeout(tests, 120);
+	tcase_add_test(tests, identify);
+	tcase_add_test(tests, clients_go_amid_work);
+	tcase_add_test(tests, memory_goes_amid_work);
+	tcase_add_test(tests, resets_amid_work);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
