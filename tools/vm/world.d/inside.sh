@@ -5,21 +5,7 @@
 # of a tmpfs, with the sysroot read-only and some host directories in it, runs
 # CMD there and passes signals on.  When it ends the kernel kills whatever is left.
 
-set -e
-
-sysroot=$1 cache=$2 cwd=$3
-shift 3
-shared=()
-while [ "$1" != -- ]; do
-	shared+=("$1")
-	shift
-done
-shift
-
-root=$cache/mnt
-targets=(/proc /sys /dev /tmp /run /root /var/tmp "$cache" "${shared[@]}")
-
-# Whether PATH is one of the targets or has one below it.
+# Whether PATH is one of the targets.
 is_target() {
 	local t
 
@@ -29,6 +15,7 @@ is_target() {
 	return 1
 }
 
+# Whether PATH has one of them below it.
 leads_to_target() {
 	local t
 
@@ -68,55 +55,85 @@ fill() {
 	[ ${#links[@]} -eq 0 ] || cp -P "${links[@]}" "$root$1/"
 }
 
-# An ordinary user may not remount read-only what is mounted with flags that he
-# does not know; these files are his own.
-sysroot_options=bind,ro
-[ -z "$TRN_WORLD_USER" ] || sysroot_options=bind
+make_root() {
+	local dir table= directories=()
 
-table= directories=()
-mount -t tmpfs -o mode=755 world "$root"
-fill ""
-for dir in "${targets[@]}"; do
-	directories+=("$root$dir")
-done
-for dir in /sys /dev /tmp; do
-	bind "$dir" "$root$dir" rbind
-done
-bind "$cache" "$root$cache" bind
-for dir in "${shared[@]}"; do
-	# Where one lies in another, the outer one brings the mount point.
-	bind "$dir" "$root$dir" rbind
-done
-mkdir -p "${directories[@]}" "$root/.old"
-chmod 1777 "$root/var/tmp"
-mount -t proc proc "$root/proc"
-printf '%s' "$table" >"$root/.fstab"
-mount -a -T "$root/.fstab"
-rm "$root/.fstab"
-: >"$root/.trn-world"
-cd "$root"
-pivot_root . .old
-umount -l /.old
-rmdir /.old
-cd "$cwd" 2>/dev/null || cd "${shared[0]}"
-unset TRN_WORLD_USER
+	# An ordinary user may not remount read-only what is mounted with flags that he
+	# does not know; these files are his own.
+	local sysroot_options=bind,ro
+	[ -z "$TRN_WORLD_USER" ] || sysroot_options=bind
 
-set +e
-# A shell starts a background command with SIGINT ignored; env undoes that.
-env --default-signal=INT,QUIT -- "$@" <&0 &
-child=$!
-for signal in TERM HUP INT; do
-	trap "kill -s $signal $child 2>/dev/null" $signal
-done
-while :; do
-	wait "$child"
-	status=$?
-	kill -0 "$child" 2>/dev/null || break
-done
-# A trap makes wait return early, perhaps just before the command ended.
-if [ $status -gt 128 ]; then
-	wait "$child"
-	again=$?
-	[ $again -eq 127 ] || status=$again
-fi
-exit $status
+	mount -t tmpfs -o mode=755 world "$root"
+	fill ""
+	for dir in "${targets[@]}"; do
+		directories+=("$root$dir")
+	done
+	for dir in /sys /dev /tmp; do
+		bind "$dir" "$root$dir" rbind
+	done
+	bind "$cache" "$root$cache" bind
+	for dir in "${shared[@]}"; do
+		bind "$dir" "$root$dir" rbind
+	done
+	mkdir -p "${directories[@]}" "$root/.old"
+	chmod 1777 "$root/var/tmp"
+	mount -t proc proc "$root/proc"
+	printf '%s' "$table" >"$root/.fstab"
+	mount -a -T "$root/.fstab"
+	rm "$root/.fstab"
+	: >"$root/.trn-world"
+}
+
+move_to_root() {
+	cd "$root"
+	pivot_root . .old
+	umount -l /.old
+	rmdir /.old
+	cd "$cwd" 2>/dev/null || cd "${shared[0]}"
+}
+
+run_command() {
+	local child signal status again
+
+	# A shell starts a background command with SIGINT ignored; env undoes that.
+	env --default-signal=INT,QUIT -- "$@" <&0 &
+	child=$!
+	for signal in TERM HUP INT; do
+		trap "kill -s $signal $child 2>/dev/null" $signal
+	done
+	while :; do
+		wait "$child"
+		status=$?
+		kill -0 "$child" 2>/dev/null || break
+	done
+	# A trap makes wait return early, perhaps just before the command ended.
+	if [ $status -gt 128 ]; then
+		wait "$child"
+		again=$?
+		[ $again -eq 127 ] || status=$again
+	fi
+	return $status
+}
+
+main() {
+	sysroot=$1 cache=$2 cwd=$3
+	root=$cache/mnt
+	shift 3
+	shared=()
+	while [ "$1" != -- ]; do
+		shared+=("$1")
+		shift
+	done
+	shift
+	targets=(/proc /sys /dev /tmp /run /root /var/tmp "$cache" "${shared[@]}")
+
+	set -e
+	make_root
+	move_to_root
+	set +e
+	unset TRN_WORLD_USER
+	run_command "$@"
+}
+
+# One line, read as a whole: the file may change while we run.
+main "$@"; exit
