@@ -138,8 +138,9 @@ START_TEST(fill)
 
 			if (i >= start && i < start + size)
 				expected = (uint8_t)(0x11 * ((i - start) % unit + 1));
-			ck_assert_msg(result[i] == expected, "unit %u, byte %llu: %02x", unit,
-				      (unsigned long long)i, result[i]);
+			if (result[i] != expected)
+				ck_abort_msg("unit %u, byte %llu: %02x", unit,
+					     (unsigned long long)i, result[i]);
 		}
 	}
 	guest_ok(trn_buffer_destroy(hbm));

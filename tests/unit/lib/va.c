@@ -36,7 +36,8 @@ static void mark(const struct trn_va_range *range, bool value)
 	uint64_t page;
 
 	for (page = range->start / PAGE; page < (range->start + range->size) / PAGE; page++) {
-		ck_assert_int_ne(used[page], value);
+		if (used[page] == value)
+			ck_abort_msg("page %llu", (unsigned long long)page);
 		used[page] = value;
 	}
 }
