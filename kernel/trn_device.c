@@ -362,13 +362,12 @@ struct trn_device *trn_device_create(struct pci_dev *pdev)
 	INIT_LIST_HEAD(&tdev->host_bos);
 	INIT_LIST_HEAD(&tdev->files);
 	INIT_LIST_HEAD(&tdev->netlink_link);
-	trn_event_init(tdev);
 
-	ret = drmm_mutex_init(&tdev->drm, &tdev->stop_lock);
+	ret = trn_event_init(tdev);
+	if (!ret)
+		ret = drmm_mutex_init(&tdev->drm, &tdev->stop_lock);
 	if (!ret)
 		ret = drmm_mutex_init(&tdev->drm, &tdev->bo_lock);
-	if (!ret)
-		ret = drmm_mutex_init(&tdev->drm, &tdev->event_lock);
 	if (!ret)
 		ret = drmm_mutex_init(&tdev->drm, &tdev->files_lock);
 	if (ret)

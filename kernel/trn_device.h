@@ -92,8 +92,9 @@ struct trn_device {
 	struct trn_admin admin;
 
 	struct work_struct event_work;
-	/* Serialises reading the event log; protects event_seen. */
+	/* Serialises reading the event log; protects event_log and event_seen. */
 	struct mutex event_lock;
+	struct trn_log_events *event_log;
 	u64 event_seen;			/* newest sequence number handled */
 
 	struct trn_vector *vectors;
@@ -163,7 +164,7 @@ void trn_heartbeat_start(struct trn_device *tdev);
 void trn_heartbeat_stop(struct trn_device *tdev);
 
 /* trn_event.c */
-void trn_event_init(struct trn_device *tdev);
+int trn_event_init(struct trn_device *tdev);
 void trn_event_process(struct trn_device *tdev);
 
 #endif /* _TRN_DEVICE_H */

@@ -4,8 +4,7 @@
  * counts is the chip's event log, which also has those that happened while no
  * EVENT command was waiting.
  */
-#include <linux/slab.h>
-
+#include <drm/drm_managed.h>
 #include <drm/drm_print.h>
 
 #include "trn_device.h"
@@ -61,8 +60,9 @@ static void trn_event_find_stopped(struct trn_device *tdev)
 	}
 }
 
-static void trn_event_read_log(struct trn_device *tdev, struct trn_log_events *log)
+static void trn_event_read_log(struct trn_device *tdev)
 {
+	struct trn_log_events *log = tdev->event_log;
 	u64 next;
 	u32 count, i;
 
@@ -90,13 +90,9 @@ static void trn_event_read_log(struct trn_device *tdev, struct trn_log_events *l
 /* When this returns, what the chip had logged before has been dealt with. */
 void trn_event_process(struct trn_device *tdev)
 {
-	struct trn_log_events *log;
-
-	log = kmalloc(sizeof(*log), GFP_KERNEL | __GFP_NOFAIL);
 	mutex_lock(&tdev->event_lock);
-	trn_event_read_log(tdev, log);
+	trn_event_read_log(tdev);
 	mutex_unlock(&tdev->event_lock);
-	kfree(log);
 }
 
 static void trn_event_work(struct work_struct *work)
@@ -108,7 +104,11 @@ static void trn_event_work(struct work_struct *work)
 	trn_event_process(tdev);
 }
 
-void trn_event_init(struct trn_device *tdev)
+int trn_event_init(struct trn_device *tdev)
 {
 	INIT_WORK(&tdev->event_work, trn_event_work);
+	tdev->event_log = drmm_kmalloc(&tdev->drm, sizeof(*tdev->event_log), GFP_KERNEL);
+	if (!tdev->event_log)
+		return -ENOMEM;
+	return drmm_mutex_init(&tdev->drm, &tdev->event_lock);
 }

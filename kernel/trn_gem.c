@@ -310,7 +310,7 @@ void trn_gem_show_fdinfo(struct drm_printer *p, struct drm_file *drm_file)
 	idr_for_each_entry(&drm_file->object_idr, obj, id) {
 		struct drm_memory_stats *s = &stats[to_trn_bo(obj)->placement];
 
-		if (obj->handle_count > 1)
+		if (drm_gem_object_is_shared_for_memory_stats(obj))
 			s->shared += obj->size;
 		else
 			s->private += obj->size;

@@ -59,7 +59,7 @@ struct trn_queue {
 
 	/* Kernel queue: serialises writers of the ring. */
 	struct mutex submit_lock;
-	struct trn_ring ring;		/* tail: @submit_lock; done: @lock */
+	struct trn_ring ring;		/* protected by @lock */
 	struct trn_bo *ring_bo;		/* fence word in the first page, then the ring */
 	void *ring_memory;
 	u64 ring_va;

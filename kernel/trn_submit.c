@@ -241,10 +241,12 @@ static int trn_submit_room(struct trn_queue *queue, u32 packets)
 }
 
 /*
- * Give the job a sequence number and put its fence on the queue's list, unless
- * the queue has failed.  The chip does not know the job yet.
+ * Give the job a sequence number and @packets entries of the ring, from index
+ * *@start, and put its fence on the queue's list, unless the queue has failed.  The
+ * chip does not know the job yet.
  */
-static int trn_submit_add_fence(struct trn_queue *queue, struct trn_fence *fence, u32 ring_end)
+static int trn_submit_reserve(struct trn_queue *queue, struct trn_fence *fence, u32 packets,
+			      u32 *start)
 {
 	unsigned long flags;
 	int ret;
@@ -255,7 +257,9 @@ static int trn_submit_add_fence(struct trn_queue *queue, struct trn_fence *fence
 		goto out_unlock;
 	queue->seqno++;
 	trn_fence_init(fence, queue->fence_context, queue->seqno);
-	fence->ring_end = ring_end;
+	*start = queue->ring.tail;
+	queue->ring.tail += packets;
+	fence->ring_end = queue->ring.tail;
 	if (list_empty(&queue->jobs))
 		WRITE_ONCE(queue->control->wake_at, cpu_to_le64(queue->seqno));
 	list_add_tail(&fence->link, &queue->jobs);
@@ -266,25 +270,24 @@ out_unlock:
 	return ret;
 }
 
-static void trn_submit_write_packets(struct trn_queue *queue, const struct trn_job *job)
+static void trn_submit_write_packets(struct trn_queue *queue, const struct trn_job *job,
+				     u32 start)
 {
-	u32 tail = queue->ring.tail;
 	u32 i;
 
 	for (i = 0; i < job->num_packets; i++)
-		*trn_submit_packet(queue, tail + i) = job->packets[i];
-	trn_packet_fence_write(trn_submit_packet(queue, tail + job->num_packets),
+		*trn_submit_packet(queue, start + i) = job->packets[i];
+	trn_packet_fence_write(trn_submit_packet(queue, start + job->num_packets),
 			       queue->ring_va, job->fence->base.seqno);
-	queue->ring.tail = tail + job->num_packets + 1;
 }
 
-static void trn_submit_kick(struct trn_queue *queue)
+static void trn_submit_kick(struct trn_queue *queue, u32 tail)
 {
 	struct trn_control *control = queue->control;
 
 	/* Packets and wake_at before tail. */
 	dma_wmb();
-	WRITE_ONCE(control->tail, cpu_to_le32(queue->ring.tail));
+	WRITE_ONCE(control->tail, cpu_to_le32(tail));
 	/* Pairs with the chip's, between need_kick = 1 and its last load of tail. */
 	mb();
 	if (READ_ONCE(control->need_kick))
@@ -312,6 +315,7 @@ static void trn_submit_signal_syncobjs(struct trn_job *job)
 /* 0 and the job is the chip's; -EBUSY when the ring has no room yet. */
 static int trn_submit_push(struct trn_queue *queue, struct trn_job *job)
 {
+	u32 start;
 	int idx, ret;
 
 	if (!trn_device_enter(queue->tdev, &idx))
@@ -320,15 +324,14 @@ static int trn_submit_push(struct trn_queue *queue, struct trn_job *job)
 	ret = trn_submit_room(queue, job->num_packets);
 	if (ret)
 		goto out_unlock;
-	ret = trn_submit_add_fence(queue, job->fence,
-				   queue->ring.tail + job->num_packets + 1);
+	ret = trn_submit_reserve(queue, job->fence, job->num_packets + 1, &start);
 	if (ret)
 		goto out_unlock;
 
 	/* Nothing can fail from here on. */
 	trn_submit_signal_syncobjs(job);
-	trn_submit_write_packets(queue, job);
-	trn_submit_kick(queue);
+	trn_submit_write_packets(queue, job, start);
+	trn_submit_kick(queue, job->fence->ring_end);
 	dma_fence_put(&job->fence->base);
 	job->fence = NULL;
 out_unlock:
