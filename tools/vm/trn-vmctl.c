@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -17,10 +16,14 @@
 /* trn-vm begins each reply with "ok". */
 static const char done_reply[] = "{\"ok\": true";
 
-enum { OK, FAILED, USAGE };
+enum {
+	OK,
+	FAILED,
+	USAGE
+};
 
 static const char help[] =
-	"Usage: trn-vmctl vm VERB [CHIP]\n"
+	"Usage: trn-vmctl vm VERB\n"
 	"       trn-vmctl vdev REQUEST\n"
 	"\n"
 	"Asks trn-vm, outside of this guest, and prints its reply (JSON).\n"
@@ -28,8 +31,6 @@ static const char help[] =
 	"  vm kill-vdev      kill trn-vdev: all chips are dead\n"
 	"  vm start-vdev     start it again\n"
 	"  vm vdev-rss       its resident memory in bytes\n"
-	"  vm unplug CHIP    take a chip out\n"
-	"  vm plug CHIP      put it back\n"
 	"  vdev REQUEST      a request for trn-vdev's control socket, a JSON object, e.g.\n"
 	"                    trn-vmctl vdev '{\"verb\":\"stats\"}'\n"
 	"\n"
@@ -134,23 +135,13 @@ static int vdev(const char *object)
 	return exchange(request);
 }
 
-static int vm(int argc, char **argv)
+static int vm(const char *verb)
 {
 	char request[128];
-	char *end;
-	long chip;
 
-	if (argc < 1 || strlen(argv[0]) > 32 || strspn(argv[0], "abcdefghijklmnopqrstuvwxyz-") != strlen(argv[0]))
-		return usage("vm needs a verb, like 'trn-vmctl vm unplug 0'");
-	if (argc == 1) {
-		snprintf(request, sizeof(request), "{\"to\":\"vm\",\"verb\":\"%s\"}\n", argv[0]);
-		return exchange(request);
-	}
-	errno = 0;
-	chip = strtol(argv[1], &end, 10);
-	if (argc > 2 || end == argv[1] || *end || errno || chip < 0)
-		return usage("CHIP must be one number, like 'trn-vmctl vm unplug 0'");
-	snprintf(request, sizeof(request), "{\"to\":\"vm\",\"verb\":\"%s\",\"chip\":%ld}\n", argv[0], chip);
+	if (strlen(verb) > 32 || strspn(verb, "abcdefghijklmnopqrstuvwxyz-") != strlen(verb))
+		return usage("VERB must be a word, like 'trn-vmctl vm kill-vdev'");
+	snprintf(request, sizeof(request), "{\"to\":\"vm\",\"verb\":\"%s\"}\n", verb);
 	return exchange(request);
 }
 
@@ -160,9 +151,9 @@ int main(int argc, char **argv)
 		fputs(help, stdout);
 		return OK;
 	}
-	if (argc >= 2 && !strcmp(argv[1], "vm"))
-		return vm(argc - 2, argv + 2);
+	if (argc == 3 && !strcmp(argv[1], "vm"))
+		return vm(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "vdev"))
 		return vdev(argv[2]);
-	return usage("it should look like 'trn-vmctl vm VERB [CHIP]' or 'trn-vmctl vdev REQUEST'");
+	return usage("it should look like 'trn-vmctl vm VERB' or 'trn-vmctl vdev REQUEST'");
 }

@@ -3,22 +3,22 @@
 
 {"to": "vdev", ...}            goes to trn-vdev's control socket
 {"to": "vm", "verb": VERB}     is for us: see VERBS
+
+There is no verb that takes a chip out of its slot: QEMU 11.1 aborts when a
+vfio-user-pci device with MSI-X is deleted.  In the guest, sysfs has remove and rescan.
 """
 
 import json
 import threading
 
-from qemu import chip_device
 from world import CannotRun
 
 
 class Control(threading.Thread):
-    def __init__(self, port, vdev, monitor, options):
+    def __init__(self, port, vdev):
         super().__init__(daemon=True)
         self.stream = port.makefile("rwb")
         self.vdev = vdev
-        self.monitor = monitor
-        self.options = options
 
     def run(self):
         try:
@@ -53,13 +53,6 @@ class Control(threading.Thread):
         if not self.vdev:
             raise ValueError("this VM has no chips")
 
-    def chip(self, request):
-        self.need_vdev()
-        chip = request["chip"]
-        if not isinstance(chip, int) or not 0 <= chip < self.options.chips:
-            raise ValueError(f"chip must be 0 to {self.options.chips - 1}")
-        return chip
-
     def kill_vdev(self, _request):
         self.need_vdev()
         self.vdev.kill()
@@ -74,17 +67,8 @@ class Control(threading.Thread):
         self.need_vdev()
         return {"bytes": self.vdev.resident_bytes()}
 
-    def unplug(self, request):
-        self.monitor.command("device_del", id=f"chip{self.chip(request)}")
-
-    def plug(self, request):
-        chip = self.chip(request)
-        self.monitor.command("device_add", **chip_device(chip, self.vdev.directory))
-
     VERBS = {
         "kill-vdev": kill_vdev,
         "start-vdev": start_vdev,
         "vdev-rss": vdev_rss,
-        "unplug": unplug,
-        "plug": plug,
     }

@@ -14,7 +14,7 @@ import console
 import initramfs
 import world
 from control import Control
-from qemu import Monitor, Qemu
+from qemu import Qemu
 from terminal import Terminal
 from vdev import Vdev
 from world import CannotRun
@@ -79,8 +79,7 @@ class Machine:
         initramfs.build(image, self.options, kernel, world.BUILD, os.getcwd())
         self.started = time.monotonic()
         self.qemu = Qemu(self.options, kernel, image, self.directory)
-        monitor = Monitor(self.qemu.ports["qmp"])
-        Control(self.qemu.ports["control"], self.vdev, monitor, self.options).start()
+        Control(self.qemu.ports["control"], self.vdev).start()
 
     def stop(self):
         if self.qemu:

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""QEMU: its command line, its process, and its monitor."""
+"""QEMU: its command line and its process."""
 
 import json
 import os
 import socket
 import subprocess
-import threading
 
 import vmlinux
 from world import TREE, world
@@ -59,8 +58,7 @@ class Qemu:
         arguments += ["-serial", f"file:{directory}/console.log"]
         arguments += self.file_systems()
         arguments += self.serial_ports(options)
-        arguments += ["-device", "virtio-rng-pci", "-chardev", self.chardev("qmp")]
-        arguments += ["-mon", "chardev=qmp,mode=control"]
+        arguments += ["-device", "virtio-rng-pci"]
         for chip in range(options.chips):
             slot = chip + 1
             arguments += ["-device", f"pcie-root-port,id=port{chip},chassis={slot},slot={slot}"]
@@ -126,35 +124,3 @@ class Qemu:
     def stop(self):
         self.process.kill()
         self.process.wait()
-
-
-class Monitor:
-    """QMP.  Commands may come from several threads, one after the other."""
-
-    def __init__(self, connection):
-        self.lock = threading.Lock()
-        self.stream = connection.makefile("rwb")
-        self.greeted = False
-
-    def command(self, name, **arguments):
-        with self.lock:
-            if not self.greeted:
-                self.stream.readline()
-                self.exchange("qmp_capabilities", {})
-                self.greeted = True
-            return self.exchange(name, arguments)
-
-    def exchange(self, name, arguments):
-        request = {"execute": name, "arguments": arguments}
-        self.stream.write(json.dumps(request).encode() + b"\n")
-        self.stream.flush()
-        while True:
-            line = self.stream.readline()
-            if not line:
-                raise OSError("QEMU is gone")
-            reply = json.loads(line)
-            if "event" not in reply:
-                break
-        if "error" in reply:
-            raise OSError(reply["error"]["desc"])
-        return reply["return"]
