@@ -55,9 +55,6 @@ def settings(options, kernel, build, directory):
         f"module_params=({shlex.join(params)})",
         f"command=({shlex.join(options.command)})",
     ]
-    if options.verb == "shell":
-        columns, rows = os.get_terminal_size()
-        lines.append(f"rows={rows} columns={columns}")
     return "\n".join(lines) + "\n"
 
 

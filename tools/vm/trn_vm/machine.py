@@ -93,7 +93,7 @@ class Machine:
     def watch(self, wakeup):
         ports = self.qemu.ports
         self.selector = selectors.DefaultSelector()
-        self.selector.register(wakeup, selectors.EVENT_READ, self.on_wakeup)
+        self.selector.register(wakeup, selectors.EVENT_READ, lambda: self.on_wakeup(wakeup))
         self.handlers = {
             "stdout": self.to_stream(sys.stdout.buffer),
             "stderr": self.to_stream(sys.stderr.buffer),
@@ -106,7 +106,7 @@ class Machine:
             self.selector.register(ports[name], selectors.EVENT_READ, (name, handler))
         with contextlib.ExitStack() as stack:
             if self.options.verb == "shell":
-                terminal = stack.enter_context(Terminal(ports["terminal"]))
+                terminal = stack.enter_context(Terminal(ports["terminal"], ports["size"]))
                 self.selector.register(0, selectors.EVENT_READ, terminal)
             self.loop()
 
@@ -125,7 +125,8 @@ class Machine:
                     key.data()
             self.check()
 
-    def on_wakeup(self):
+    def on_wakeup(self, wakeup):
+        os.read(wakeup, 4096)
         if self.signalled:
             self.problem = "interrupted"
 

@@ -102,7 +102,10 @@ class Qemu:
 
     def serial_ports(self, options):
         arguments = ["-device", "virtio-serial-pci,id=serial,max_ports=8"]
-        for name in ("stdout", "stderr", "status", "control"):
+        names = ["stdout", "stderr", "status", "control"]
+        if options.verb == "shell":
+            names.append("size")
+        for name in names:
             arguments += ["-chardev", self.chardev(name)]
             arguments += ["-device", f"virtserialport,bus=serial.0,chardev={name},name=trn.{name}"]
         if options.verb == "shell":

@@ -2,7 +2,7 @@
 """The user's terminal, for `shell`."""
 
 import os
-import sys
+import signal
 import termios
 import tty
 
@@ -10,16 +10,23 @@ ESCAPE = b"\x1d"  # Ctrl-]
 
 
 class Terminal:
-    """Raw while it is entered; what is typed goes to `port`."""
+    """Raw while it is entered; what is typed goes to `port`, its size to `size_port`."""
 
-    def __init__(self, port):
+    def __init__(self, port, size_port):
         self.port = port
+        self.size_port = size_port
         self.saved = None
 
     def __enter__(self):
         self.saved = termios.tcgetattr(0)
         tty.setraw(0)
+        self.tell_size()
+        signal.signal(signal.SIGWINCH, lambda *_: self.tell_size())
         return self
+
+    def tell_size(self):
+        columns, rows = os.get_terminal_size(0)
+        self.size_port.sendall(f"{rows} {columns}\n".encode())
 
     def __exit__(self, *_exception):
         termios.tcsetattr(0, termios.TCSADRAIN, self.saved)
@@ -31,8 +38,3 @@ class Terminal:
             return False
         self.port.sendall(data)
         return True
-
-    @staticmethod
-    def show(data):
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
