@@ -42,9 +42,11 @@ void trn_device_exit(int idx)
 	drm_dev_exit(idx);
 }
 
-/* Wait until the bits @mask of STATUS are @value, or FATAL is set. */
-static int trn_device_wait_status(struct trn_device *tdev, u32 mask, u32 value,
-				  unsigned int timeout_ms)
+/*
+ * Wait until the chip runs, well or with a fatal error, or until it does neither.
+ * Returns the last STATUS; the caller looks.
+ */
+static u32 trn_device_wait_status(struct trn_device *tdev, bool running, unsigned int timeout_ms)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(timeout_ms) + 1;
 	bool last;
@@ -53,36 +55,42 @@ static int trn_device_wait_status(struct trn_device *tdev, u32 mask, u32 value,
 	do {
 		last = time_after(jiffies, deadline);
 		status = trn_read32(tdev, TRN_REG_STATUS);
-		if ((status & mask) == value)
-			return 0;
+		if (!!(status & (TRN_STATUS_READY | TRN_STATUS_FATAL)) == running)
+			break;
 		usleep_range(500, 1000);
 	} while (!last);
-	return -ETIMEDOUT;
+	return status;
 }
 
-/* Make the chip forget everything and leave host memory alone. */
-static int trn_device_disable(struct trn_device *tdev, unsigned int timeout_ms)
+/*
+ * Make the chip forget everything and leave host memory alone.  Returns whether it
+ * has confirmed that.
+ */
+static bool trn_device_disable(struct trn_device *tdev, unsigned int timeout_ms)
 {
+	u32 status;
+
 	trn_write32(tdev, TRN_REG_CTRL, 0);
-	return trn_device_wait_status(tdev, TRN_STATUS_READY | TRN_STATUS_FATAL, 0,
-				      timeout_ms);
+	status = trn_device_wait_status(tdev, false, timeout_ms);
+	return !(status & (TRN_STATUS_READY | TRN_STATUS_FATAL));
 }
 
+/*
+ * What is wrong with a chip is -ENODEV: then the driver core adds no error line of its
+ * own to ours.
+ */
 static int trn_device_enable(struct trn_device *tdev)
 {
 	struct device *dev = &tdev->pdev->dev;
 	u32 status;
-	int ret;
 
 	trn_write32(tdev, TRN_REG_CTRL, TRN_CTRL_ENABLE);
-	ret = trn_device_wait_status(tdev, TRN_STATUS_READY, TRN_STATUS_READY,
-				     tdev->caps.ready_timeout_ms);
-	status = trn_read32(tdev, TRN_REG_STATUS);
+	status = trn_device_wait_status(tdev, true, tdev->caps.ready_timeout_ms);
 	if (status & TRN_STATUS_FATAL)
-		return dev_err_probe(dev, -EIO, "chip refused to start, reason %u\n",
+		return dev_err_probe(dev, -ENODEV, "chip refused to start, reason %u\n",
 				     (status >> TRN_STATUS_REASON_SHIFT) & TRN_STATUS_REASON_MASK);
-	if (ret)
-		return dev_err_probe(dev, ret, "chip not ready after %u ms\n",
+	if (!(status & TRN_STATUS_READY))
+		return dev_err_probe(dev, -ENODEV, "chip not ready after %u ms\n",
 				     tdev->caps.ready_timeout_ms);
 	return 0;
 }
@@ -257,18 +265,19 @@ static int trn_device_identify(struct trn_device *tdev)
 	if (!id)
 		return -ENOMEM;
 	ret = trn_admin_identify(tdev, id);
-	if (ret) {
-		ret = dev_err_probe(dev, ret < 0 ? ret : -EIO, "IDENTIFY failed, status %d\n", ret);
+	if (ret > 0)
+		ret = dev_err_probe(dev, -ENODEV, "IDENTIFY failed, status %d\n", ret);
+	/* A negative result has been explained by trn_device_declare_dead(). */
+	if (ret)
 		goto out_free;
-	}
 	if (le32_to_cpu(id->magic) != TRN_IDENTIFY_MAGIC ||
 	    le32_to_cpu(id->size) != sizeof(*id)) {
-		ret = dev_err_probe(dev, -EIO, "bad identify data: magic 0x%08x, size %u\n",
+		ret = dev_err_probe(dev, -ENODEV, "bad identify data: magic 0x%08x, size %u\n",
 				    le32_to_cpu(id->magic), le32_to_cpu(id->size));
 		goto out_free;
 	}
 	if (le64_to_cpu(id->hbm_bytes) != hbm_bytes) {
-		ret = dev_err_probe(dev, -EIO,
+		ret = dev_err_probe(dev, -ENODEV,
 				    "identify data has %llu bytes of HBM, registers have %llu\n",
 				    le64_to_cpu(id->hbm_bytes), hbm_bytes);
 		goto out_free;
@@ -297,7 +306,7 @@ void trn_device_stop(struct trn_device *tdev)
 	trn_admin_stop(tdev);
 	if (trn_device_state(tdev) == TRN_STATE_DEAD)
 		timeout_ms = min(timeout_ms, TRN_DEATH_TIMEOUT_MS);
-	if (trn_device_disable(tdev, timeout_ms) &&
+	if (!trn_device_disable(tdev, timeout_ms) &&
 	    trn_device_state(tdev) != TRN_STATE_DEAD)
 		dev_warn(&tdev->pdev->dev, "chip did not stop in %u ms\n", timeout_ms);
 	pci_clear_master(tdev->pdev);
@@ -421,9 +430,8 @@ int trn_device_start(struct trn_device *tdev)
 	if (ret)
 		return ret;
 	/* An earlier kernel may have left it running. */
-	ret = trn_device_disable(tdev, tdev->caps.ready_timeout_ms);
-	if (ret)
-		return dev_err_probe(dev, ret, "chip did not stop in %u ms\n",
+	if (!trn_device_disable(tdev, tdev->caps.ready_timeout_ms))
+		return dev_err_probe(dev, -ENODEV, "chip did not stop in %u ms\n",
 				     tdev->caps.ready_timeout_ms);
 	ret = trn_heartbeat_check_alive(tdev);
 	if (ret)
