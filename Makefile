@@ -56,16 +56,15 @@ endef
 all:
 
 # A directory that others take sources or libraries from comes before them.
--include lib/build.mk
--include tools/vdev/model/build.mk
--include tools/vdev/build.mk
--include tools/vm/build.mk
--include tools/trn-smi/build.mk
--include tools/trn-bench/build.mk
--include kernel/build.mk
--include tests/kunit/build.mk
--include $(wildcard tests/unit/*/build.mk)
--include tests/vm/build.mk
+include lib/build.mk
+include tools/vdev/model/build.mk
+include tools/vdev/build.mk
+include tools/vm/build.mk
+include tools/trn-smi/build.mk
+include tools/trn-bench/build.mk
+include kernel/build.mk
+include $(wildcard tests/unit/*/build.mk)
+include tests/vm/build.mk
 
 all: $(libraries) $(programs)	## library and tools for this machine
 
