@@ -73,8 +73,9 @@ void trn_queue_set_error(struct trn_queue *queue, int error, u32 status)
 	if (!queue->error)
 		queue->generation++;
 	queue->error = error;
-	WRITE_ONCE(control->generation, cpu_to_le32(queue->generation));
 	WRITE_ONCE(control->status, cpu_to_le32(status));
+	/* A poller that sees the new generation must see the status too. */
+	smp_store_release(&control->generation, cpu_to_le32(queue->generation));
 	spin_unlock_irqrestore(&queue->lock, flags);
 	wake_up_all(&queue->wait);
 }

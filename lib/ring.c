@@ -45,8 +45,9 @@ uint64_t trn_ring_completed(const struct trn_ring *ring)
 int trn_ring_state(const struct trn_ring *ring)
 {
 	const struct trn_control *control = ring->control;
+	/* Whoever sees a new generation sees the status that came before it. */
+	uint32_t generation = le32toh(__atomic_load_n(&control->generation, __ATOMIC_ACQUIRE));
 	uint32_t status = le32toh(__atomic_load_n(&control->status, __ATOMIC_RELAXED));
-	uint32_t generation = le32toh(__atomic_load_n(&control->generation, __ATOMIC_RELAXED));
 
 	switch (status) {
 	case TRN_CONTROL_RUNNING:

@@ -32,7 +32,7 @@ struct trn_control {
 	__u8	reserved2[56];
 	/* written by the driver, ignored by the device */
 	__le32	status;			/* TRN_CONTROL_* */
-	__le32	generation;		/* changes whenever status leaves RUNNING */
+	__le32	generation;		/* changes after status has left RUNNING: read it first */
 	__u8	reserved3[56];
 	__u8	reserved4[3840];
 };

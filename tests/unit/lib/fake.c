@@ -153,8 +153,8 @@ static bool step(struct queue *queue, uint32_t *head)
 		}
 	}
 	queue->stopped = true;
-	__atomic_store_n(&queue->control->generation, 2, __ATOMIC_RELAXED);
-	__atomic_store_n(&queue->control->status, TRN_CONTROL_STOPPED, __ATOMIC_RELEASE);
+	__atomic_store_n(&queue->control->status, TRN_CONTROL_STOPPED, __ATOMIC_RELAXED);
+	__atomic_store_n(&queue->control->generation, 2, __ATOMIC_RELEASE);
 	return false;
 }
 
@@ -563,8 +563,27 @@ int ioctl(int fd, unsigned long request, ...)
 
 /* ---- control --------------------------------------------------------- */
 
+static void lock_all(void)
+{
+	pthread_mutex_lock(&fake.lock);
+}
+
+static void unlock_all(void)
+{
+	pthread_mutex_unlock(&fake.lock);
+}
+
+/* A child must not inherit the lock from a device's thread that it does not have. */
+static void survive_fork(void)
+{
+	pthread_atfork(lock_all, unlock_all, unlock_all);
+}
+
 const char *fake_start(const struct fake_options *options)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, survive_fork);
 	fake.options = options ? *options : (struct fake_options){ 0 };
 	fake.gone = fake.hold = fake.break_next = false;
 	fake.memory_used = 0;
