@@ -21,7 +21,7 @@ PASSED = ("TERM", "COLORTERM", "NO_COLOR", "CI", "TZ")
 def guest_environment(build):
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     env = {
-        "PATH": f"{build}/bin:{path}",
+        "PATH": f"{build}/bin:{build}/tests/vm:{path}",
         "LD_LIBRARY_PATH": f"{build}/lib",
         "HOME": "/root",
         "USER": "root",
