@@ -121,6 +121,7 @@ check-lint:	## compiler warnings as errors, sparse, checkpatch, ABI layout
 
 check-guest: world guest	## tests in guests on all kernels
 	$(Q)$(world_make) modules-debug
+	$(Q)tests/vm/trn-vm-contract
 	$(Q)tests/vm/run-lanes $(LANES)
 
 bench: guest	## benchmarks
