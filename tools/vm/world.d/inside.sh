@@ -58,12 +58,14 @@ fill() {
 make_root() {
 	local dir table= directories=()
 
-	# An ordinary user may not remount read-only what is mounted with flags that he
-	# does not know; these files are his own.
 	local sysroot_options=bind,ro
-	[ -z "$TRN_WORLD_USER" ] || sysroot_options=bind
 
 	mount -t tmpfs -o mode=755 world "$root"
+	# An ordinary user cannot have it read-only where the cache's file system is
+	# mounted with certain flags; the files are his own there.
+	mount -o bind,ro "$sysroot/mnt" "$root" 2>/dev/null || sysroot_options=bind
+	umount "$root" 2>/dev/null
+	mountpoint -q "$root" || mount -t tmpfs -o mode=755 world "$root"
 	fill ""
 	for dir in "${targets[@]}"; do
 		directories+=("$root$dir")
