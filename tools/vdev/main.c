@@ -42,9 +42,14 @@ struct vdev {
 /* A socket that nobody listens on is what a killed process leaves behind. */
 static bool is_stale(const struct sockaddr_un *address)
 {
-	int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct stat file;
 	bool stale;
+	int probe;
 
+	/* connect() refuses what is no socket in the same way, and that is not ours to remove. */
+	if (lstat(address->sun_path, &file) < 0 || !S_ISSOCK(file.st_mode))
+		return false;
+	probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (probe < 0)
 		return false;
 	stale = connect(probe, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
@@ -70,8 +75,10 @@ static bool listen_at(struct listener *listener, const char *dir, const char *na
 	if (fd < 0)
 		goto failed;
 	if (bind(fd, generic, sizeof(*address)) < 0) {
-		if (errno != EADDRINUSE || !is_stale(address)) {
-			errno = errno ? errno : EADDRINUSE;
+		if (errno != EADDRINUSE)
+			goto close_fd;
+		if (!is_stale(address)) {
+			errno = EADDRINUSE;
 			goto close_fd;
 		}
 		unlink(address->sun_path);
