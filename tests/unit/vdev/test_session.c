@@ -359,6 +359,25 @@ START_TEST(next_client_follows_at_once)
 }
 END_TEST
 
+/* It has said that nothing more comes, and takes no replies: the server is in the middle of one. */
+START_TEST(client_that_hangs_up_without_reading_is_not_waited_for)
+{
+	const struct vfio_user_region_access access = { 0, TRN_BAR_HBM, RIG_APERTURE };
+	int socket;
+
+	rig_begin_attached(&rig);
+	/* More than fits into the socket. */
+	for (int i = 0; i < 16; i++)
+		client_send(rig.socket, VFIO_USER_REGION_READ, 0, &access, sizeof(access), NULL, 0);
+	ck_assert_int_eq(shutdown(rig.socket, SHUT_WR), 0);
+	socket = rig.socket;
+	rig_attach(&rig);
+	close(socket);
+	client_negotiate(rig.socket);
+	rig_end(&rig);
+}
+END_TEST
+
 TCase *session_tests(void)
 {
 	TCase *tests = tcase_create("session");
@@ -379,5 +398,6 @@ TCase *session_tests(void)
 	tcase_add_test(tests, server_ends_with_a_client_attached);
 	tcase_add_test(tests, clients_come_and_go);
 	tcase_add_test(tests, next_client_follows_at_once);
+	tcase_add_test(tests, client_that_hangs_up_without_reading_is_not_waited_for);
 	return tests;
 }

@@ -231,6 +231,17 @@ static bool client_gone(struct trn_server *server)
 	return gone;
 }
 
+/* Ends the connection, if any: its thread may wait for a client that does not read. */
+static void end_connection(struct trn_server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	if (server->socket >= 0)
+		shutdown(server->socket, SHUT_RDWR);
+	pthread_mutex_unlock(&server->lock);
+	if (server->thread_valid)
+		pthread_join(server->thread, NULL);
+}
+
 int trn_server_attach(struct trn_server *server, int socket)
 {
 	int err;
@@ -239,8 +250,7 @@ int trn_server_attach(struct trn_server *server, int socket)
 		close(socket);
 		return -EBUSY;
 	}
-	if (server->thread_valid)
-		pthread_join(server->thread, NULL);
+	end_connection(server);
 	set_socket(server, socket);
 	err = -pthread_create(&server->thread, NULL, connection_thread, server);
 	server->thread_valid = !err;
@@ -376,12 +386,7 @@ free_server:
 
 void trn_server_destroy(struct trn_server *server)
 {
-	pthread_mutex_lock(&server->lock);
-	if (server->socket >= 0)
-		shutdown(server->socket, SHUT_RDWR);
-	pthread_mutex_unlock(&server->lock);
-	if (server->thread_valid)
-		pthread_join(server->thread, NULL);
+	end_connection(server);
 	trn_chip_stop(server->chip);
 	trn_chip_destroy(server->chip);
 	trn_interrupts_destroy(&server->errors);
