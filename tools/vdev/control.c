@@ -129,7 +129,7 @@ static json_t *execute(const struct trn_control_chip *chips, unsigned int count,
 		if (!strcmp(verb, verbs[i].name))
 			return verbs[i].handle(chips, count, request);
 	}
-	return failure("there is no verb \"%.64s\"", verb);
+	return failure("there is no verb \"%s\"; there are list and stats", verb);
 }
 
 char *trn_control_answer(const struct trn_control_chip *chips, unsigned int count,

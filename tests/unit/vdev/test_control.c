@@ -85,6 +85,8 @@ static const struct {
 	{ "{}", "\"verb\"" },
 	{ "{\"verb\":7}", "\"verb\"" },
 	{ "{\"verb\":\"dance\"}", "dance" },
+	/* Longer than the others, and of characters that are longer than a byte. */
+	{ "{\"verb\":\"zäääääääääääääääääääääääääääääääääääääääää\"}", "no verb" },
 	{ "{\"verb\":\"stats\"}", "\"chip\"" },
 	{ "{\"verb\":\"stats\",\"chip\":\"0\"}", "\"chip\"" },
 	{ "{\"verb\":\"stats\",\"chip\":1}", "no chip 1" },
