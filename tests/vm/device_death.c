@@ -20,6 +20,12 @@
 #define SECOND INT64_C(1000000000)
 #define LIMIT  (10 * SECOND)
 
+/*
+ * Long copies, so that the kill comes during one and not during a register access: QEMU
+ * 11.1.3 itself may abort when the server dies before it has answered a request.
+ */
+#define COPY_SIZE (256 * MIB)
+
 static int kill_device(void)
 {
 	return system("trn-vmctl vm kill-vdev >/dev/null");
@@ -48,13 +54,13 @@ static int copy_until_gone(enum trn_queue_mode mode, int ready)
 
 	guest_ok(trn_device_open(0, &device));
 	guest_ok(trn_context_create(device, &context));
-	guest_ok(trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, 8 * MIB, 0, &one));
-	guest_ok(trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, 8 * MIB, 0, &two));
+	guest_ok(trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, COPY_SIZE, 0, &one));
+	guest_ok(trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, COPY_SIZE, 0, &two));
 	guest_ok(trn_queue_create(context, mode, 16, &queue));
-	guest_ok(trn_copy(queue, one, 0, two, 0, 8 * MIB));
+	guest_ok(trn_copy(queue, one, 0, two, 0, COPY_SIZE));
 	ck_assert_int_eq(write(ready, "", 1), 1);
 	do
-		error = trn_copy(queue, one, 0, two, 0, 8 * MIB);
+		error = trn_copy(queue, one, 0, two, 0, COPY_SIZE);
 	while (!error);
 	fprintf(stderr, "%s queue: %s\n", mode == TRN_QUEUE_USER ? "user" : "kernel",
 		trn_error_message());
