@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "run_suite.h"
 #include "suites.h"
+#include "tests/check_run.h"
 
 int main(void)
 {
@@ -11,5 +11,5 @@ int main(void)
 	suite_add_tcase(suite, region_tests());
 	suite_add_tcase(suite, interrupt_tests());
 	suite_add_tcase(suite, memory_tests());
-	return run_suite(suite);
+	return check_run(suite);
 }

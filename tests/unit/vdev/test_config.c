@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hw/trn_regs.h"
-#include "run_suite.h"
+#include "tests/check_run.h"
 #include "tools/vdev/pci/config.h"
 
 static struct trn_pci_config config;
@@ -264,5 +264,5 @@ int main(void)
 	tcase_add_test(tests, status_bits_are_cleared_by_one);
 	tcase_add_test(tests, bus_master_needs_d0);
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return check_run(suite);
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "rig.h"
-#include "run_suite.h"
+#include "tests/check_run.h"
 #include "tools/vdev/control.h"
 
 static struct rig rig;
@@ -244,5 +244,5 @@ int main(void)
 	tcase_add_test(sockets, long_line_is_refused);
 	tcase_add_test(sockets, clients_are_limited);
 	suite_add_tcase(suite, sockets);
-	return run_suite(suite);
+	return check_run(suite);
 }

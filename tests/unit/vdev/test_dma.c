@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run_suite.h"
+#include "tests/check_run.h"
 #include "tools/vdev/vfio-user/dma.h"
 #include "tools/vdev/vfio-user/protocol.h"
 
@@ -392,5 +392,5 @@ int main(void)
 	tcase_add_test(tests, removal_waits_for_holders);
 	tcase_add_test(tests, held_range_can_be_replaced);
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return check_run(suite);
 }

@@ -20,7 +20,7 @@
 #include "fake_chip.h"
 #include "hw/trn_regs.h"
 #include "rig.h"
-#include "run_suite.h"
+#include "tests/check_run.h"
 
 #define MESSAGES    20000
 #define MESSAGE_MAX 256
@@ -300,5 +300,5 @@ int main(void)
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, survives_mutated_messages);
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return check_run(suite);
 }

@@ -14,7 +14,7 @@
 #include "hw/trn_admin.h"
 #include "hw/trn_regs.h"
 #include "rig.h"
-#include "run_suite.h"
+#include "tests/check_run.h"
 
 #define RAM_ADDRESS    0x100000000ULL
 #define RAM_SIZE       (1ULL << 20)
@@ -211,5 +211,5 @@ int main(void)
 	tcase_add_test(tests, memory_goes_amid_work);
 	tcase_add_test(tests, resets_amid_work);
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return check_run(suite);
 }

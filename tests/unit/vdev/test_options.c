@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run_suite.h"
+#include "tests/check_run.h"
 #include "tools/vdev/options.h"
 
 static struct trn_options options;
@@ -141,5 +141,5 @@ int main(void)
 	tcase_add_test(tests, aperture_fits_hbm);
 	tcase_add_loop_test(tests, mistakes_are_named, 0, sizeof(wrong) / sizeof(wrong[0]));
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return check_run(suite);
 }
