@@ -28,7 +28,10 @@ static struct trn_shared_memory *find(uintptr_t address)
 	for (struct trn_shared_memory *memory = table; memory < table + FILES_MAX; memory++) {
 		uintptr_t base = atomic_load(&memory->base);
 
-		if (base && address >= base && address - base < atomic_load(&memory->size))
+		if (!base || address < base || address - base >= atomic_load(&memory->size))
+			continue;
+		/* The size may have been that of a file which took the slot meanwhile. */
+		if (atomic_load(&memory->base) == base)
 			return memory;
 	}
 	return NULL;
