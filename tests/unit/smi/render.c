@@ -189,12 +189,16 @@ START_TEST(broken_message)
 {
 	struct smi_model model = { 0 };
 	struct nl_msg *message = fixture_message();
+	json_t *document;
 
-	/* An attribute that ends after the message. */
+	/* An attribute that ends after the message: it is not there. */
 	nla_put_string(message, TRN_A_DEVICE_NODE, "accel0");
 	((struct nlattr *)genlmsg_attrdata(genlmsg_hdr(nlmsg_hdr(message)), 0))->nla_len = 5000;
-	smi_model_add(&model, nlmsg_hdr(message));
-	list(&smi_json, &model, NULL);
+	ck_assert_int_eq(smi_model_add(&model, nlmsg_hdr(message)), 0);
+	document = parse(list(&smi_json, &model, NULL), 1);
+	ck_assert(json_is_null(value(document, 0, "node")));
+	json_decref(document);
+	smi_model_clear(&model);
 	nlmsg_free(message);
 
 	/* A string that is longer than its field, without an end. */
@@ -203,8 +207,11 @@ START_TEST(broken_message)
 			 0);
 	fixture_add(&model, message);
 	smi_model_sort(&model);
-	json_decref(parse(list(&smi_json, &model, NULL), model.count));
-	list(&smi_text, &model, NULL);
+	document = parse(list(&smi_json, &model, NULL), 1);
+	ck_assert_uint_eq(strlen(json_string_value(value(document, 0, "node"))),
+			  strlen("/dev/accel/") + 63);
+	json_decref(document);
+	ck_assert_ptr_nonnull(strstr(list(&smi_text, &model, NULL), "/dev/accel/nnn"));
 	smi_model_clear(&model);
 }
 END_TEST
