@@ -29,7 +29,8 @@ static const char usage[] =
 	"  --help                   this text\n"
 	"\n"
 	"SIZE is a number with an optional suffix K, M, G or T (powers of 1024).\n"
-	"Prints \"ready\" when all sockets listen; SIGTERM and SIGINT end it.\n";
+	"Prints \"ready\" when all sockets listen; SIGTERM and SIGINT end it.\n"
+	"Exit codes: 0 ended by a signal, 1 chips or sockets could not be made, 2 wrong options.\n";
 
 static int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
