@@ -109,11 +109,11 @@ demo: guest	## boot two virtual chips, list them, move bytes through them
 
 check: check-native check-lint check-guest	## everything CI runs
 
-check-native:	## unit tests and sanitizers, in the world
+check-native:	## unit tests and sanitizers, ABI layout, in the world
 	$(Q)$(WORLD) sysroot
 	$(Q)$(world_make) check-unit-all
 
-check-lint:	## compiler warnings as errors, sparse, checkpatch, ABI layout
+check-lint:	## compiler warnings as errors, sparse, checkpatch
 	$(Q)$(WORLD) sysroot
 	$(Q)$(world_make) WARNINGS="-Wall -Wextra -Werror" O=build/world/werror all guest-programs
 	$(Q)$(world_make) WARNINGS="-Wall -Wextra -Werror" O=build/world/clang CC=clang all guest-programs
