@@ -17,7 +17,10 @@
 
 static void trn_context_release(struct kref *ref)
 {
-	kfree(container_of(ref, struct trn_context, ref));
+	struct trn_context *context = container_of(ref, struct trn_context, ref);
+
+	mutex_destroy(&context->vm.lock);
+	kfree(context);
 }
 
 void trn_context_put(struct trn_context *context)
@@ -84,10 +87,9 @@ static int trn_context_create(struct trn_device *tdev, struct trn_file *file, u3
 	if (ret)
 		goto err_free_asid;
 
-	ret = xa_alloc(&file->contexts, &context->id, context, xa_limit_32b, GFP_KERNEL);
+	ret = xa_alloc(&file->contexts, id, context, xa_limit_32b, GFP_KERNEL);
 	if (ret)
 		goto err_fini_vm;
-	*id = context->id;
 	return 0;
 
 err_fini_vm:

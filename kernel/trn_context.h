@@ -13,7 +13,6 @@ struct trn_file;
 /* An address space and what uses it. */
 struct trn_context {
 	struct kref ref;
-	u32 id;			/* in trn_file.contexts */
 	struct trn_vm vm;
 };
 

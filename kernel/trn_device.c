@@ -382,7 +382,7 @@ struct trn_device *trn_device_create(struct pci_dev *pdev)
 	if (ret)
 		return ERR_PTR(ret);
 
-	tdev->wq = alloc_workqueue("trn-%s", WQ_UNBOUND, 0, pci_name(pdev));
+	tdev->wq = alloc_workqueue("trn-%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 0, pci_name(pdev));
 	if (!tdev->wq)
 		return ERR_PTR(-ENOMEM);
 	ret = drmm_add_action_or_reset(&tdev->drm, trn_device_release_wq, tdev->wq);
@@ -404,9 +404,11 @@ static int trn_device_start_pci(struct trn_device *tdev)
 	ret = pcim_request_all_regions(pdev, TRN_DRIVER_NAME);
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "BARs are in use\n");
-	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	/* Page-table entries have room for this much. */
+	ret = dma_set_mask_and_coherent(&pdev->dev,
+					DMA_BIT_MASK(ilog2(TRN_PTE_ADDRESS_MASK) + 1));
 	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "no 64-bit DMA\n");
+		return dev_err_probe(&pdev->dev, ret, "no 52-bit DMA\n");
 	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 	return 0;
 }

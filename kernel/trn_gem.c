@@ -8,6 +8,7 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
+#include <linux/pagemap.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
@@ -75,6 +76,9 @@ static vm_fault_t trn_gem_fault(struct vm_fault *vmf)
 	pgoff_t index = (vmf->address - vma->vm_start) >> PAGE_SHIFT;
 
 	index += vma->vm_pgoff - drm_vma_node_start(&bo->base.vma_node);
+	/* Cannot be: the node does not move and mmap() checked the size. */
+	if (WARN_ON_ONCE(index >= bo->base.size >> PAGE_SHIFT))
+		return VM_FAULT_SIGBUS;
 	return vmf_insert_pfn(vma, vmf->address, page_to_pfn(bo->pages[index]));
 }
 
@@ -172,6 +176,9 @@ struct trn_bo *trn_gem_create_host(struct trn_device *tdev, u64 size)
 		return ERR_PTR(ret);
 	}
 
+	/* Too much is -ENOMEM for who asks, and not the end of some other process. */
+	mapping_set_gfp_mask(bo->base.filp->f_mapping,
+			     GFP_HIGHUSER | __GFP_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	pages = drm_gem_get_pages(&bo->base);
 	if (IS_ERR(pages)) {
 		ret = PTR_ERR(pages);
@@ -184,6 +191,10 @@ struct trn_bo *trn_gem_create_host(struct trn_device *tdev, u64 size)
 		goto err_put;
 	}
 	bo->sgt = sgt;
+	/* Now, so that it never changes under a mapping: dma-bufs can be mapped too. */
+	ret = drm_gem_create_mmap_offset(&bo->base);
+	if (ret)
+		goto err_put;
 	ret = trn_gem_map_dma(tdev, bo);
 	if (ret)
 		goto err_put;

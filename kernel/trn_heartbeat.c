@@ -63,6 +63,10 @@ static void trn_heartbeat_work(struct work_struct *work)
 						TRN_STATUS_REASON_MASK);
 			return;
 		}
+		if (!(status & TRN_STATUS_READY)) {
+			trn_device_declare_dead(tdev, "was reset");
+			return;
+		}
 		trn_irq_poll(tdev);
 	}
 	queue_delayed_work(tdev->wq, &tdev->heartbeat_work, msecs_to_jiffies(heartbeat_ms));

@@ -59,7 +59,8 @@ static vm_fault_t trn_queue_fault_doorbell(struct vm_fault *vmf)
 	if (!queue->revoked && trn_device_enter(tdev, &idx)) {
 		pfn = (pci_resource_start(tdev->pdev, TRN_BAR_DOORBELL) +
 		       (u64)queue->id * tdev->caps.doorbell_stride) >> PAGE_SHIFT;
-		ret = vmf_insert_pfn_prot(vma, vmf->address, pfn, pgprot_noncached(prot));
+		ret = vmf_insert_pfn_prot(vma, vmf->address, pfn,
+					  pgprot_decrypted(pgprot_noncached(prot)));
 		trn_device_exit(idx);
 	} else {
 		/* The mapping holds the file, the file its dummy page. */

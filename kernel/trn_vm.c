@@ -91,7 +91,6 @@ void trn_vm_fini(struct trn_vm *vm)
 	}
 	drm_mm_takedown(&vm->mm);
 	mutex_unlock(&vm->lock);
-	mutex_destroy(&vm->lock);
 }
 
 static void trn_vm_gather_init(struct trn_vm_gather *gather)
