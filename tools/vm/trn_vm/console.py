@@ -5,7 +5,7 @@ import re
 
 REPORTS = re.compile(
     r"KASAN: |KFENCE: |KCSAN: "
-    r"|\bBUG: |\bBUG at |kernel BUG"
+    r"|\bBUG: |\bBUG at |\bBUG [a-z].* \(|kernel BUG"
     r"|\bWARNING: (?!.*Spectre)"
     r"|possible (circular|recursive) locking|inconsistent lock state"
     r"|suspicious RCU usage|held lock freed|bad unlock balance|lock held when returning"

@@ -21,8 +21,8 @@ from world import CannotRun
 
 TIMED_OUT, CANNOT_RUN, REPORTED, INTERRUPTED = 124, 125, 126, 130
 
-# Until the guest must be about to run CMD: 20 times what an idle host needs.
-BOOT_TIMEOUT = {"stable": 120, "backports": 120, "debug": 600}
+# Until the guest must be about to run CMD.  Generous: a busy host is many times slower.
+BOOT_TIMEOUT = {"stable": 300, "backports": 300, "debug": 900}
 
 
 def say(text):

@@ -92,7 +92,7 @@ build_sysroot() {
 	cp "$resolved" "$part/.complete"
 	remove_tree "$dir"
 	mv "$part" "$dir" || die "cannot rename $part"
-	rm -rf "$apt_dir/archives" "$apt_dir/kernels"
+	rm -rf "$apt_dir"/{archives,kernels} "$apt_dir"/var/cache/apt/*.bin
 	remove_stale "$dir"
 	say "sysroot: $(du -sm "$dir" | cut -f 1) MiB in $dir"
 }
