@@ -17,6 +17,12 @@ usage_error() {
 	exit 2
 }
 
+# How a child is given a signal; `world run` has another way.
+pass_signal=signal_child
+signal_child() {
+	kill -s "$1" "$2" 2>/dev/null
+}
+
 # run_child CMD...: CMD with our standard streams, killed when we die however
 # that happens, and given the signals that we are given.  A shell starts a
 # background command with SIGINT ignored, which env undoes.
@@ -25,9 +31,9 @@ run_child() {
 
 	env --default-signal=INT,QUIT setpriv --pdeathsig KILL -- "$@" <&0 &
 	pid=$!
-	trap 'child_signal TERM $pid' TERM
-	trap 'child_signal HUP $pid' HUP
-	trap 'child_signal INT $pid' INT
+	trap '$pass_signal TERM $pid' TERM
+	trap '$pass_signal HUP $pid' HUP
+	trap '$pass_signal INT $pid' INT
 	while :; do
 		wait "$pid"
 		status=$?
@@ -41,11 +47,6 @@ run_child() {
 		[ $again -eq 127 ] || status=$again
 	fi
 	return $status
-}
-
-# Overridden by `world run`, whose child does not take signals itself.
-child_signal() {
-	kill -s "$1" "$2" 2>/dev/null
 }
 
 # with_progress LABEL LOG CMD...: CMD with its output in LOG, a line with the

@@ -9,7 +9,10 @@ TRN_.*|CK_.*|OPENBLAS_.*|OMP_NUM_THREADS|.*SAN_OPTIONS'
 clean_environment() {
 	local name
 
-	kept=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+	# Not /tmp, which worlds share: each numbers its processes from 1, and make
+	# names its job server's pipe by process number.
+	kept=(TMPDIR=/var/tmp
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 		HOME=/root USER=root LOGNAME=root SHELL=/bin/bash LANG=C.UTF-8
 		TRN_CACHE="$cache")
 	for name in $(compgen -e); do
@@ -44,6 +47,7 @@ enter() {
 	exec {use_fd}<"$sysroot"
 	flock -s "$use_fd"
 	touch -c "$sysroot/.complete" 2>/dev/null
+	pass_signal=signal_inside
 	run_child unshare "${namespaces[@]}" env -i "${kept[@]}" \
 		/bin/bash "$vm_dir/world.d/inside.sh" "$sysroot" "$cache" "$PWD" "${shared[@]}" -- "$@"
 	status=$?
@@ -60,7 +64,7 @@ no_namespaces() {
 
 # unshare blocks signals while it waits, so they go to the first process inside,
 # which passes them on.
-child_signal() {
+signal_inside() {
 	local inner
 
 	read -r inner _ <"/proc/$2/task/$2/children"
