@@ -43,16 +43,22 @@ void trn_queue_put(struct trn_queue *queue)
 	kref_put(&queue->ref, trn_queue_release);
 }
 
-struct trn_queue *trn_queue_get(struct trn_file *file, u32 handle)
+/* The queue that @queues has at @index, with a reference, or NULL. */
+static struct trn_queue *trn_queue_lookup(struct xarray *queues, u32 index)
 {
 	struct trn_queue *queue;
 
-	xa_lock(&file->queues);
-	queue = xa_load(&file->queues, handle);
+	xa_lock(queues);
+	queue = xa_load(queues, index);
 	if (queue)
 		kref_get(&queue->ref);
-	xa_unlock(&file->queues);
+	xa_unlock(queues);
 	return queue;
+}
+
+struct trn_queue *trn_queue_get(struct trn_file *file, u32 handle)
+{
+	return trn_queue_lookup(&file->queues, handle);
 }
 
 /* From interrupts and the heartbeat: look what the chip has done. */
@@ -83,13 +89,8 @@ void trn_queue_set_error(struct trn_queue *queue, int error, u32 status)
 /* The chip has stopped queue @id; its first unfinished job failed with @error. */
 void trn_queue_stopped(struct trn_device *tdev, u32 id, int error)
 {
-	struct trn_queue *queue;
+	struct trn_queue *queue = trn_queue_lookup(&tdev->queues, id);
 
-	xa_lock(&tdev->queues);
-	queue = xa_load(&tdev->queues, id);
-	if (queue)
-		kref_get(&queue->ref);
-	xa_unlock(&tdev->queues);
 	if (!queue)
 		return;
 	trn_queue_set_error(queue, -EIO, TRN_CONTROL_STOPPED);
