@@ -113,6 +113,7 @@ need_tools() {
 	local missing=()
 
 	command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
+	command -v xz >/dev/null || missing+=(xz-utils)
 	if [ "$(id -u)" -ne 0 ]; then
 		command -v newuidmap >/dev/null || missing+=(uidmap)
 	fi
