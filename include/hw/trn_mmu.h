@@ -19,6 +19,7 @@
 #define TRN_PT_ENTRIES			(1U << TRN_PT_INDEX_BITS)
 #define TRN_PT_SIZE			4096
 #define TRN_PT_SHIFT(level)		(TRN_PAGE_SHIFT + TRN_PT_INDEX_BITS * (level))
+#define TRN_PT_LEAF_LEVEL_MAX		2	/* leaves: 4 KiB, 2 MiB, 1 GiB at levels 0, 1, 2 */
 
 /* Entry of a table.  VALID clear: the rest is ignored.  LEAF clear: ADDRESS is
  * the host DMA address of the next level's table and all other bits are 0.

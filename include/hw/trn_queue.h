@@ -56,6 +56,7 @@ _Static_assert(sizeof(struct trn_control) == TRN_CONTROL_PAGE_SIZE, "control pag
 #define TRN_PACKET_FENCE_WAIT		0x02
 #define TRN_PACKET_COPY			0x10
 #define TRN_PACKET_FILL			0x11
+#define TRN_PACKET_COPY_ND		0x12
 
 struct trn_packet {
 	__u8	opcode;
@@ -80,6 +81,13 @@ struct trn_packet {
 			__u8	unit_log2;	/* 0 … 3 */
 			__u8	reserved[31];
 		} fill;
+		struct {		/* COPY_ND: bytes; see the specification */
+			__le64	source;
+			__le64	destination;
+			__le32	size[4];	/* of a run, then counts of dimensions 1 … 3; not 0 */
+			__le32	source_stride[3];	/* of dimensions 1 … 3 */
+			__le32	destination_stride[3];
+		} copy_nd;
 	};
 };
 _Static_assert(sizeof(struct trn_packet) == 64, "packet is 64 bytes");

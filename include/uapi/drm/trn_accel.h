@@ -39,6 +39,9 @@ extern "C" {
 #define DRM_TRN_QUEUE_DESTROY		0x07
 #define DRM_TRN_SUBMIT			0x08
 #define DRM_TRN_WAIT			0x09
+#define DRM_TRN_BO_CREATE_USERPTR	0x0a
+#define DRM_TRN_BO_SET_NAME		0x0b
+#define DRM_TRN_QUEUE_ERROR		0x0c
 
 /**
  * struct drm_trn_array - an array in user memory
@@ -134,11 +137,19 @@ struct drm_trn_hbm_stack {
  * @stacks: valid entries of @stack
  * @pad: MBZ
  * @stack: one entry for each stack
+ * @cpu_visible: bytes that the CPU can map, at the start of stack 0
+ * @cpu_visible_free: bytes of these that are not allocated
+ * @quota: most bytes that the calling user may have allocated on this chip
+ * @quota_used: bytes that the user has allocated, in all its processes
  */
 struct drm_trn_query_memory {
 	__u32 stacks;
 	__u32 pad;
 	struct drm_trn_hbm_stack stack[DRM_TRN_HBM_STACKS_MAX];
+	__u64 cpu_visible;
+	__u64 cpu_visible_free;
+	__u64 quota;
+	__u64 quota_used;
 };
 
 /**
@@ -169,6 +180,8 @@ struct drm_trn_context_destroy {
 #define DRM_TRN_BO_HBM			0
 /** DRM_TRN_BO_HOST: object in host memory; can be mapped by the CPU */
 #define DRM_TRN_BO_HOST			1
+/** DRM_TRN_BO_CPU_VISIBLE: HBM that the CPU can map, write-combined */
+#define DRM_TRN_BO_CPU_VISIBLE		(1U << 0)
 /** DRM_TRN_STACK_ANY: any HBM stack */
 #define DRM_TRN_STACK_ANY		0xffffffffU
 
@@ -177,11 +190,12 @@ struct drm_trn_context_destroy {
  * @size: bytes, not 0; rounded up to the page size.  out: the rounded size
  * @placement: DRM_TRN_BO_HBM or DRM_TRN_BO_HOST
  * @stack: HBM: stack index or DRM_TRN_STACK_ANY.  Host: 0
- * @flags: MBZ
+ * @flags: HBM: DRM_TRN_BO_CPU_VISIBLE or 0.  Host: 0
  * @handle: out: GEM handle, freed by DRM_IOCTL_GEM_CLOSE
  *
- * -ENOSPC: not enough HBM in the stack(s) asked for (see
- * DRM_TRN_QUERY_MEMORY); -ENOMEM: host memory.
+ * All bytes read as zero, whoever had the memory before.  An HBM object is in one stack.
+ * -ENOSPC: not enough HBM in the stack(s) asked for, or not enough that is CPU-visible
+ * (see DRM_TRN_QUERY_MEMORY); -EDQUOT: the user's quota of HBM; -ENOMEM: host memory.
  */
 struct drm_trn_bo_create {
 	__u64 size;
@@ -193,9 +207,13 @@ struct drm_trn_bo_create {
 
 /**
  * struct drm_trn_bo_mmap_offset - DRM_IOCTL_TRN_BO_MMAP_OFFSET: how to mmap
- * @handle: GEM handle of a host object; -EOPNOTSUPP for an HBM object
+ * @handle: GEM handle of a host object or a CPU-visible HBM object
  * @pad: MBZ
  * @offset: out: offset for mmap() on this file (MAP_SHARED)
+ *
+ * -EOPNOTSUPP: HBM that is not CPU-visible, or an object of user memory.
+ * A mapping never raises SIGBUS: when the chip is gone HBM becomes memory of the file's own that
+ * nothing else sees.
  */
 struct drm_trn_bo_mmap_offset {
 	__u32 handle;
@@ -203,26 +221,67 @@ struct drm_trn_bo_mmap_offset {
 	__u64 offset;
 };
 
+/** DRM_TRN_BO_READONLY: the device may not write the memory */
+#define DRM_TRN_BO_READONLY		(1U << 0)
+
+/**
+ * struct drm_trn_bo_create_userptr - DRM_IOCTL_TRN_BO_CREATE_USERPTR: make
+ * memory of the calling process a host object
+ * @address: user address, page aligned
+ * @size: bytes, multiple of the page size, not 0
+ * @flags: DRM_TRN_BO_READONLY or 0; needed for memory that the process may not write
+ * @handle: out: GEM handle
+ *
+ * The pages stay where they are until the object is freed, whatever the process does
+ * to its address space, and count against RLIMIT_MEMLOCK (-ENOMEM).  After fork()
+ * parent and device go on sharing them.  The object cannot be exported or mapped.
+ * -EFAULT: not all of the range is memory that the process may access so.
+ */
+struct drm_trn_bo_create_userptr {
+	__u64 address;
+	__u64 size;
+	__u32 flags;
+	__u32 handle;
+};
+
+/** DRM_TRN_BO_NAME_SIZE: bytes of an object's name with its terminator */
+#define DRM_TRN_BO_NAME_SIZE		56
+
+/**
+ * struct drm_trn_bo_set_name - DRM_IOCTL_TRN_BO_SET_NAME: name an object for debugfs
+ * @handle: GEM handle
+ * @pad: MBZ
+ * @name: printable ASCII, zero-terminated; "" takes the name away
+ */
+struct drm_trn_bo_set_name {
+	__u32 handle;
+	__u32 pad;
+	__u8 name[DRM_TRN_BO_NAME_SIZE];
+};
+
 /** DRM_TRN_BIND_MAP: map an object */
 #define DRM_TRN_BIND_MAP		0
-/** DRM_TRN_BIND_UNMAP: take away exactly the mapping that @va and @size name */
+/** DRM_TRN_BIND_UNMAP: take away what is mapped in the range */
 #define DRM_TRN_BIND_UNMAP		1
-/** DRM_TRN_BIND_READONLY: the device may not write through this mapping (MAP) */
+/** DRM_TRN_BIND_REPLACE: UNMAP the range, then MAP */
+#define DRM_TRN_BIND_REPLACE		2
+/** DRM_TRN_BIND_READONLY: the device may not write through this mapping (MAP, REPLACE) */
 #define DRM_TRN_BIND_READONLY		(1U << 0)
 
 /**
  * struct drm_trn_bind_op - element of drm_trn_vm_bind.ops
- * @op: DRM_TRN_BIND_MAP or DRM_TRN_BIND_UNMAP
+ * @op: DRM_TRN_BIND_MAP, DRM_TRN_BIND_UNMAP or DRM_TRN_BIND_REPLACE
  * @flags: DRM_TRN_BIND_READONLY or 0
- * @handle: MAP: GEM handle; UNMAP: 0
+ * @handle: MAP, REPLACE: GEM handle; UNMAP: 0
  * @pad: MBZ
  * @va: device virtual address
  * @size: bytes, not 0
- * @offset: MAP: first byte within the object; UNMAP: 0
+ * @offset: MAP, REPLACE: first byte within the object; UNMAP: 0
  *
  * @va, @size and @offset are multiples of drm_trn_query_device.page_size.
- * MAP over an existing mapping is -EEXIST, UNMAP of what is not one whole
- * mapping -ENOENT.
+ * MAP where something is mapped is -EEXIST.  UNMAP and REPLACE split mappings that stick
+ * out of the range, and accept a range in which little or nothing is mapped.
+ * MAP and REPLACE of a read-only object without DRM_TRN_BIND_READONLY: -EACCES.
  */
 struct drm_trn_bind_op {
 	__u32 op;
@@ -236,21 +295,55 @@ struct drm_trn_bind_op {
 
 /** DRM_TRN_BIND_OPS_MAX: most operations in one VM_BIND */
 #define DRM_TRN_BIND_OPS_MAX		1024
+/** DRM_TRN_BIND_SYNCS_MAX: most syncobjs of one VM_BIND */
+#define DRM_TRN_BIND_SYNCS_MAX		64
+/** DRM_TRN_VM_BIND_ASYNC: take effect later, see @syncs */
+#define DRM_TRN_VM_BIND_ASYNC		(1U << 0)
+
+/** DRM_TRN_SYNC_SIGNAL: replace the syncobj's fence by that of this call */
+#define DRM_TRN_SYNC_SIGNAL		(1U << 0)
+/** DRM_TRN_SYNC_WAIT: begin when the syncobj's fence has signalled */
+#define DRM_TRN_SYNC_WAIT		(1U << 1)
+
+/**
+ * struct drm_trn_sync - a syncobj that a call waits for or signals
+ * @handle: syncobj handle
+ * @flags: exactly one of DRM_TRN_SYNC_SIGNAL and DRM_TRN_SYNC_WAIT
+ * @point: timeline point, or 0 for a binary syncobj
+ */
+struct drm_trn_sync {
+	__u32 handle;
+	__u32 flags;
+	__u64 point;
+};
 
 /**
  * struct drm_trn_vm_bind - DRM_IOCTL_TRN_VM_BIND: change an address space
  * @context: context id
- * @done: out: operations that took effect: all on success, else those before
- *	the one that failed
+ * @flags: DRM_TRN_VM_BIND_ASYNC or 0
+ * @done: out, synchronous: operations that took effect: all on success, else those
+ *	before the one that failed.  Asynchronous: 0
+ * @pad: MBZ
  * @ops: array of struct drm_trn_bind_op, executed in order
+ * @syncs: asynchronous: array of struct drm_trn_sync.  Synchronous: empty
  *
- * When the call returns the new mappings can be used, and accesses through
- * removed ones have ended.
+ * When a synchronous call returns the new mappings can be used, and accesses through
+ * removed ones have ended; it does not wait for asynchronous calls before it.
+ *
+ * An asynchronous call checks everything but -EEXIST and allocates what it needs.  Its operations
+ * are executed when all fences waited for have signalled and the asynchronous calls of the
+ * context before it are done.  Then the fence signals, with error -EEXIST for a MAP over a
+ * mapping (operations before it took effect, later ones did not), an error of a fence
+ * that was waited for (none took effect), -ENODEV when the chip is gone, or -ECANCELED when
+ * the context is destroyed before.  -EINVAL: a syncobj to wait for has no fence at @point.
  */
 struct drm_trn_vm_bind {
 	__u32 context;
+	__u32 flags;
 	__u32 done;
+	__u32 pad;
 	struct drm_trn_array ops;
+	struct drm_trn_array syncs;
 };
 
 /** DRM_TRN_QUEUE_KERNEL: the kernel writes the ring (DRM_IOCTL_TRN_SUBMIT) */
@@ -300,21 +393,6 @@ struct drm_trn_queue_destroy {
 	__u32 pad;
 };
 
-/** DRM_TRN_SYNC_SIGNAL: replace the syncobj's fence by the job's */
-#define DRM_TRN_SYNC_SIGNAL		(1U << 0)
-
-/**
- * struct drm_trn_sync - element of drm_trn_submit.syncs
- * @handle: syncobj handle
- * @flags: DRM_TRN_SYNC_SIGNAL
- * @point: timeline point, or 0 for a binary syncobj
- */
-struct drm_trn_sync {
-	__u32 handle;
-	__u32 flags;
-	__u64 point;
-};
-
 /** DRM_TRN_SUBMIT_PACKETS_MAX: most packets in a job; also less than the ring's size */
 #define DRM_TRN_SUBMIT_PACKETS_MAX	1024
 /** DRM_TRN_SUBMIT_SYNCS_MAX: most syncobjs of a job */
@@ -324,9 +402,9 @@ struct drm_trn_sync {
  * struct drm_trn_submit - DRM_IOCTL_TRN_SUBMIT: run a job on a kernel queue
  * @queue: queue id; -EINVAL for a user queue
  * @flags: MBZ
- * @packets: array of struct trn_packet (hw/trn_queue.h): NOP, COPY, FILL only.
+ * @packets: array of struct trn_packet (hw/trn_queue.h): NOP, COPY, COPY_ND, FILL only.
  *	@packets.stride is 64
- * @syncs: array of struct drm_trn_sync, signalled when the job ends.  The
+ * @syncs: array of struct drm_trn_sync, all DRM_TRN_SYNC_SIGNAL, signalled when the job ends.  The
  *	fence's error is 0, -EFAULT for a bad address, -EIO for another failure, -ENODEV
  *	when the chip is gone, -ECANCELED when the queue is destroyed before
  *
@@ -359,6 +437,22 @@ struct drm_trn_wait {
 	__s64 deadline_ns;
 };
 
+/**
+ * struct drm_trn_queue_error - DRM_IOCTL_TRN_QUEUE_ERROR: why a queue stopped
+ * @queue: id
+ * @reason: out: TRN_STOP_* (hw/trn_admin.h), 0 = the chip has not stopped it
+ * @packet: out: free-running index of the packet that failed
+ * @access: out: TRN_ACCESS_*, faults only
+ * @address: out: device virtual address of the access, faults only
+ */
+struct drm_trn_queue_error {
+	__u32 queue;
+	__u32 reason;
+	__u32 packet;
+	__u32 access;
+	__u64 address;
+};
+
 #define DRM_IOCTL_TRN_QUERY \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_TRN_QUERY, struct drm_trn_query)
 #define DRM_IOCTL_TRN_CONTEXT_CREATE \
@@ -379,6 +473,12 @@ struct drm_trn_wait {
 	DRM_IOW(DRM_COMMAND_BASE + DRM_TRN_SUBMIT, struct drm_trn_submit)
 #define DRM_IOCTL_TRN_WAIT \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_TRN_WAIT, struct drm_trn_wait)
+#define DRM_IOCTL_TRN_BO_CREATE_USERPTR \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_TRN_BO_CREATE_USERPTR, struct drm_trn_bo_create_userptr)
+#define DRM_IOCTL_TRN_BO_SET_NAME \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_TRN_BO_SET_NAME, struct drm_trn_bo_set_name)
+#define DRM_IOCTL_TRN_QUEUE_ERROR \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_TRN_QUEUE_ERROR, struct drm_trn_queue_error)
 
 #if defined(__cplusplus)
 }
