@@ -18,6 +18,7 @@ struct trn_extent {
 struct trn_bo {
 	struct drm_gem_object base;
 	u32 placement;			/* DRM_TRN_BO_* */
+	bool readonly;			/* the chip may not write it */
 	struct trn_extent *extents;
 	unsigned int num_extents;
 

@@ -158,7 +158,7 @@ static int trn_queue_alloc_ring(struct trn_queue *queue, u32 entries)
 		ret = -ENOMEM;
 		goto err_put_bo;
 	}
-	ret = trn_vm_map_anywhere(&tdev->kernel_vm, bo, &queue->ring_va);
+	ret = trn_kernel_vm_map(&tdev->kernel_vm, bo, &queue->ring_va);
 	if (ret)
 		goto err_vunmap;
 	queue->ring_bo = bo;
@@ -177,8 +177,7 @@ err_put_bo:
 static void trn_queue_unmap_ring(struct trn_queue *queue)
 {
 	if (queue->ring_bo)
-		trn_vm_unmap_sync(&queue->tdev->kernel_vm, queue->ring_va,
-				  queue->ring_bo->base.size);
+		trn_kernel_vm_unmap(&queue->tdev->kernel_vm, queue->ring_va);
 }
 
 static int trn_queue_create_on_chip(struct trn_queue *queue, u16 vector,

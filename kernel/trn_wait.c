@@ -117,7 +117,7 @@ static int trn_wait(struct trn_queue *queue, const struct drm_trn_wait *args)
 	struct trn_bo *bo;
 	int ret;
 
-	waiter.word = trn_vm_find_word(&queue->context->vm, args->va, &bo);
+	waiter.word = trn_mapping_find_word(queue->context, args->va, &bo);
 	if (IS_ERR(waiter.word))
 		return PTR_ERR(waiter.word);
 	ret = trn_wait_check(queue, &waiter, deadline);
