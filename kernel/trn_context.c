@@ -162,21 +162,26 @@ int trn_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_fil
 	struct drm_trn_context_destroy *args = data;
 	struct trn_file *file = drm_file->driver_priv;
 	struct trn_context *context;
-	int idx;
+	int idx, ret;
 
 	if (args->pad)
 		return -EINVAL;
 	if (!trn_device_enter(tdev, &idx))
 		return -ENODEV;
-	mutex_lock(&file->lock);
+	ret = mutex_lock_killable(&file->lock);
+	if (ret)
+		goto out_exit;
 	context = xa_erase(&file->contexts, args->context);
 	if (context) {
 		trn_queue_destroy_matching(file, context);
 		trn_context_destroy(context);
+	} else {
+		ret = -ENOENT;
 	}
 	mutex_unlock(&file->lock);
+out_exit:
 	trn_device_exit(idx);
-	return context ? 0 : -ENOENT;
+	return ret;
 }
 
 static void trn_context_show_vm(struct seq_file *m, struct trn_vm *vm)

@@ -273,8 +273,9 @@ static int trn_submit(struct trn_queue *queue, struct trn_job *job)
 	int ret;
 
 	while ((ret = trn_submit_push(queue, job)) == -EBUSY) {
-		if (wait_event_killable(queue->wait,
-					trn_submit_room(queue, job->num_packets) != -EBUSY))
+		if (wait_event_state(queue->wait,
+				     trn_submit_room(queue, job->num_packets) != -EBUSY,
+				     (TASK_KILLABLE | TASK_FREEZABLE)))
 			return -EINTR;
 	}
 	return ret;

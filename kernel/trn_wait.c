@@ -94,7 +94,7 @@ static int trn_wait_sleep(struct trn_queue *queue, struct trn_waiter *waiter, kt
 
 	trn_wait_begin(queue, waiter);
 	for (;;) {
-		prepare_to_wait(&queue->wait, &wait, TASK_KILLABLE);
+		prepare_to_wait(&queue->wait, &wait, TASK_KILLABLE | TASK_FREEZABLE);
 		/*
 		 * Pairs with the chip's, between fence write and load of wake_at: either
 		 * it sees wake_at, or the fence is seen here.
