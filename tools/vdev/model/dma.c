@@ -150,6 +150,18 @@ static uint64_t minimum(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/*
+ * How many of the left bytes at a destination a budget allows.  It ends at the end of a page, or
+ * all that follows would be out of step with pages and lines of the cache.
+ */
+static uint64_t affordable(uint64_t va, uint64_t left, uint64_t budget)
+{
+	uint64_t page_offset = va & (TRN_PAGE_SIZE - 1);
+	uint64_t length = budget + TRN_PAGE_SIZE - 1 + page_offset;
+
+	return minimum(left, (length & ~(TRN_PAGE_SIZE - 1)) - page_offset);
+}
+
 /* Copies a run from offset on as far as the budget goes. */
 static bool copy_run(struct trn_operand *source, uint64_t source_va,
 		     struct trn_operand *destination, uint64_t destination_va, uint64_t length,
@@ -162,7 +174,7 @@ static bool copy_run(struct trn_operand *source, uint64_t source_va,
 
 	while (*offset < length && *budget) {
 		unsigned int moves = source->moves + destination->moves;
-		size_t piece = minimum(length - *offset, *budget);
+		size_t piece = affordable(destination_va + *offset, length - *offset, *budget);
 
 		if (!trn_operand_seek(source, source_va + *offset, piece, fault) ||
 		    !trn_operand_seek(destination, destination_va + *offset, source->length, fault))
@@ -246,7 +258,7 @@ static bool fill_piece(struct trn_operand *destination, uint64_t va, uint64_t le
 		return false;
 	piece = destination->length;
 	if (!destination->hole) {
-		piece = minimum(piece, *budget);
+		piece = affordable(destination->va, piece, *budget);
 		if (!(pattern ? trn_operand_fill(destination, piece, rotate(pattern, *done), fault)
 			      : trn_operand_zero(destination, piece, fault)))
 			return false;

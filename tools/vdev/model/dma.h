@@ -10,7 +10,7 @@
 
 #include "translate.h"
 
-/* Most bytes of a packet that one unit moves. */
+/* About how many bytes of a packet one unit moves at most. */
 #define TRN_DMA_UNIT (1U << 20)
 
 /* TRN_STOP_BAD_FIELD or 0. */

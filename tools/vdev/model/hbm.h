@@ -29,7 +29,7 @@ size_t trn_hbm_hole(const struct trn_hbm *hbm, uint64_t address, size_t length);
 
 /*
  * Makes [address, address + length) read as zero.  Whole pages go back to the system
- * if there are enough of them; bytes beside the range are not touched at any time.
+ * if HBM takes much memory; bytes beside the range are not touched at any time.
  */
 void trn_hbm_zero(const struct trn_hbm *hbm, uint64_t address, size_t length);
 
