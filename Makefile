@@ -94,7 +94,7 @@ WORLD := tools/vm/world
 TRN_VM := tools/vm/trn-vm
 JOBS := -j$(shell nproc)
 world_make = $(WORLD) run -- make --no-print-directory $(JOBS) O=build/world CC=gcc
-LANES ?= stable backports
+LANES ?= stable backports debug
 
 .PHONY: world guest demo check check-native check-guest check-lint bench
 world:	## sysroot and debug kernel, in the cache
@@ -130,5 +130,5 @@ bench: guest	## benchmarks
 help:	## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | sort -u | expand -t 20
 	@echo "Variables: O=DIR output (build), V=1 show commands, DEMO_ARGS=… for trn-vm,"
-	@echo "LANES='stable backports debug' kernels for check-guest (the first two),"
+	@echo "LANES='stable backports debug' kernels for check-guest (all),"
 	@echo "TRN_CACHE=DIR world's cache, TRN_LONG=1 long counts in tests."
