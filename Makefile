@@ -121,8 +121,7 @@ check-lint:	## compiler warnings as errors, sparse, checkpatch
 
 check-guest: guest	## tests in guests, on the kernels LANES
 	$(Q)$(if $(filter debug,$(LANES)),$(WORLD) debug-kernel && $(world_make) modules-debug)
-	$(Q)tests/vm/trn-vm-contract
-	$(Q)tests/vm/run-lanes $(LANES)
+	$(Q)tests/vm/run-lanes $(LANES) contract
 
 bench: guest	## benchmarks
 	$(Q)$(TRN_VM) run --chips 1 -- trn-bench copy --size 64M --repeat 5
