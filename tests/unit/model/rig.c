@@ -486,8 +486,7 @@ struct trn_packet rig_copy(uint64_t source, uint64_t destination, uint64_t lengt
 }
 
 struct trn_packet rig_copy_nd(uint64_t source, uint64_t destination, const uint32_t size[4],
-			      const uint32_t source_stride[3],
-			      const uint32_t destination_stride[3])
+			      const uint32_t source_stride[3], const uint32_t destination_stride[3])
 {
 	struct trn_packet packet = {
 		.opcode = TRN_PACKET_COPY_ND,

@@ -38,9 +38,9 @@ struct rig {
 	uint8_t *ram;
 	uint8_t *remote;
 	uint64_t ram_used;
-	uint8_t *denied;		      /* RIG_DENY_* for each page of RAM */
-	size_t map_limit;		      /* most bytes that one map() gives; 0 = no limit */
-	uint64_t window;		      /* a map holds aligned RAM of this size; 0 = what it gives */
+	uint8_t *denied;  /* RIG_DENY_* for each page of RAM */
+	size_t map_limit; /* most bytes that one map() gives; 0 = no limit */
+	uint64_t window;  /* a map holds aligned RAM of this size; 0 = what it gives */
 	/* Called by the chip's thread; data is the test's. */
 	void (*on_map)(void *data, uint64_t dma);
 	void (*on_interrupt)(void *data, unsigned int vector);

@@ -147,7 +147,8 @@ static void reference(const struct shape *shape, uint8_t *destination, const uin
 				uint64_t from = shape->source + i * shape->source_stride[0] +
 						j * shape->source_stride[1] +
 						k * shape->source_stride[2];
-				uint64_t to = shape->destination + i * shape->destination_stride[0] +
+				uint64_t to = shape->destination +
+					      i * shape->destination_stride[0] +
 					      j * shape->destination_stride[1] +
 					      k * shape->destination_stride[2];
 
@@ -171,8 +172,8 @@ static void check(const struct shape *shape, uint64_t source_va, uint64_t destin
 	peek(destination_va, result);
 	for (uint64_t i = 0; i < SIZE; i++) {
 		if (result[i] != expected[i])
-			ck_abort_msg("byte %#" PRIx64 " is %#x instead of %#x; sizes %u %u %u %u", i,
-				     result[i], expected[i], shape->size[0], shape->size[1],
+			ck_abort_msg("byte %#" PRIx64 " is %#x instead of %#x; sizes %u %u %u %u",
+				     i, result[i], expected[i], shape->size[0], shape->size[1],
 				     shape->size[2], shape->size[3]);
 	}
 	free(source);
@@ -234,10 +235,20 @@ END_TEST
 /* Dense dimensions: they are one long run. */
 START_TEST(contiguous_runs)
 {
-	const struct shape dense = { { 10, 100, 10, 5 }, { 10, 1000, 10000 }, { 10, 1000, 10000 },
-				     1,			 2 };
-	const struct shape rows = { { 10, 100, 10, 5 }, { 10, 1000, 10000 }, { 10, 1010, 20000 },
-				    1,			2 };
+	const struct shape dense = {
+		.size = { 10, 100, 10, 5 },
+		.source_stride = { 10, 1000, 10000 },
+		.destination_stride = { 10, 1000, 10000 },
+		.source = 1,
+		.destination = 2,
+	};
+	const struct shape rows = {
+		.size = { 10, 100, 10, 5 },
+		.source_stride = { 10, 1000, 10000 },
+		.destination_stride = { 10, 1010, 20000 },
+		.source = 1,
+		.destination = 2,
+	};
 	const struct shape spread = { { 10, 1, 10, 5 }, { 0, 10, 100 }, { 0, 10, 300 }, 1, 2 };
 
 	check(&dense, SHUFFLED, HBM_VA);
@@ -339,7 +350,8 @@ START_TEST(ranges)
 	rig_map(&rig, &space, VA_END - TRN_PAGE_SIZE, TRN_PTE_TARGET_HOST, host_dma, TRN_PAGE_SIZE);
 	good(rig_copy_nd(VA_END - TRN_PAGE_SIZE, HBM_VA, (uint32_t[]){ 16, 256, 1, 1 },
 			 (uint32_t[]){ 16, 0, 0 }, (uint32_t[]){ 32, 0, 0 }));
-	faults(rig_copy_nd(VA_END - 16, HBM_VA, (uint32_t[]){ 17, 1, 1, 1 }, no_strides, no_strides),
+	faults(rig_copy_nd(VA_END - 16, HBM_VA, (uint32_t[]){ 17, 1, 1, 1 }, no_strides,
+			   no_strides),
 	       TRN_STOP_FAULT_RANGE, TRN_ACCESS_READ, VA_END);
 	faults(rig_copy_nd(HBM_VA, VA_END - 16, (uint32_t[]){ 8, 1, 2, 1 }, no_strides,
 			   (uint32_t[]){ 0, 12, 0 }),

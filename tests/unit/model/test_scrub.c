@@ -68,7 +68,8 @@ static void assert_all(uint64_t first, uint64_t end, uint8_t value)
 
 	for (uint64_t i = first; i < end; i++) {
 		if (hbm[i] != value)
-			ck_abort_msg("byte %#jx is %#x instead of %#x", (uintmax_t)i, hbm[i], value);
+			ck_abort_msg("byte %#jx is %#x instead of %#x", (uintmax_t)i, hbm[i],
+				     value);
 	}
 }
 

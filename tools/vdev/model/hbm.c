@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_PAGE 4096ULL
+#define FILE_PAGE   4096ULL
 
 /*
  * To give pages back and to get them again takes longer than to write zeroes, so HBM keeps some
