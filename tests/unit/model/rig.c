@@ -152,6 +152,7 @@ void rig_create(struct rig *rig, const char *generation, uint64_t hbm_size, unsi
 		.generation = trn_generation_by_name(generation),
 		.hbm_size = hbm_size ? hbm_size : RIG_HBM_SIZE,
 		.aperture = 1 << 20,
+		.hbm_kept = RIG_HBM_KEPT,
 		.page_sizes = TRN_CHIP_PAGE_SIZES,
 		.uuid = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 },
 		.serial = "RIG-0001",

@@ -31,6 +31,7 @@
 #define RIG_DENY_WRITE	2
 
 #define RIG_HBM_SIZE	(64ULL << 20)
+#define RIG_HBM_KEPT	(32ULL << 20)
 
 struct rig {
 	struct trn_chip *chip;
