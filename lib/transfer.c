@@ -8,7 +8,9 @@
 #include "internal.h"
 
 /* One submit moves at most this much: a job's running time is limited. */
-#define PIECE (UINT64_C(64) << 20)
+#define PIECE	(UINT64_C(64) << 20)
+/* From about here on locking memory takes less time than copying it through a stage. */
+#define PIN_MIN (UINT64_C(4) << 20)
 
 /* ---- boxes ----------------------------------------------------------- */
 
@@ -335,6 +337,50 @@ int trn_read_async(struct trn_queue *queue, void *destination, struct trn_buffer
 
 /* ---- memory of the process, now -------------------------------------- */
 
+struct windows {
+	struct trn_queue *queue;
+	bool write;
+	uint64_t last; /* sequence of the window that is copied */
+};
+
+static bool is_worth_locking(const struct trn_box *piece, const struct trn_box_side *memory)
+{
+	uint64_t bytes, extent;
+
+	/* Checked when the box was made. */
+	trn_box_bytes(piece->sizes, &bytes);
+	trn_box_extent(piece->sizes, memory->strides, &extent);
+	return bytes >= PIN_MIN && extent / 2 <= bytes;
+}
+
+/* Copies memory in place if it can be locked; one window is copied while the next is locked. */
+static int move_window(const struct trn_box *piece, void *context)
+{
+	struct windows *windows = context;
+	struct trn_box box = *piece;
+	struct trn_box_side *memory = windows->write ? &box.from : &box.to;
+	uint64_t sequence = 0;
+	int error = -ENOMEM;
+
+	if (is_worth_locking(piece, memory))
+		error = submit_pinned(windows->queue, &box, memory, &sequence);
+	if (error == -ENOMEM || error == -EFAULT)
+		return windows->write ? trn_transfer_staged_write(windows->queue, piece)
+				      : trn_transfer_staged_read(windows->queue, piece);
+	if (!error)
+		error = trn_queue_wait(windows->queue, windows->last, TRN_FOREVER);
+	windows->last = sequence;
+	return error;
+}
+
+static int move_all(struct trn_queue *queue, const struct trn_box *box, bool write)
+{
+	struct windows windows = { .queue = queue, .write = write };
+	int error = trn_box_cut(box, PIECE, move_window, &windows);
+
+	return error ? error : trn_queue_wait(queue, windows.last, TRN_FOREVER);
+}
+
 /* With a buffer that the CPU reads and writes well; @side is the buffer's. */
 static int copy_by_cpu(struct trn_queue *queue, struct trn_buffer *buffer, struct trn_box *box,
 		       struct trn_box_side *side)
@@ -367,7 +413,7 @@ int trn_write_nd(struct trn_queue *queue, struct trn_buffer *destination,
 		return some;
 	if (destination->cpu_copies)
 		return copy_by_cpu(queue, destination, &box, &box.to);
-	return trn_transfer_staged_write(queue, &box);
+	return move_all(queue, &box, true);
 }
 
 int trn_read_nd(struct trn_queue *queue, void *destination,
@@ -383,7 +429,7 @@ int trn_read_nd(struct trn_queue *queue, void *destination,
 		return some;
 	if (source->cpu_copies)
 		return copy_by_cpu(queue, source, &box, &box.from);
-	return trn_transfer_staged_read(queue, &box);
+	return move_all(queue, &box, false);
 }
 
 int trn_write(struct trn_queue *queue, struct trn_buffer *destination, uint64_t offset,

@@ -792,8 +792,9 @@ int trn_queue_error(struct trn_queue *queue, struct trn_queue_error *error);
  * If they fail after a part was submitted, that part is waited for.
  *	-ENOMEM	RLIMIT_MEMLOCK does not allow to lock the memory (ulimit -l)
  *	-EFAULT	not memory that can be locked, see trn_buffer_create_user()
- * The forms that wait have neither limit; and trn_copy_async() from or to a host buffer has none
- * and costs less for short transfers.
+ * The forms that wait have neither limit: they lock large memory (4 MiB and more) while
+ * they copy it if that is possible, and else copy through staging memory.  trn_copy_async() from or
+ * to a host buffer has none either, and costs less for short transfers.
  *
  * Packets already taken are submitted first.  Any size, 0 too.  Buffers are of the queue's
  * context and have an address.

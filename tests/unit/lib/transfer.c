@@ -89,7 +89,9 @@ static void round_trip(enum trn_placement placement, uint64_t offset, uint64_t s
 START_TEST(transfers_of_many_sizes)
 {
 	static const uint64_t sizes[] = {
-		0, 1, 7, 4095, 4096, 4097, MIB - 1, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 5 * MIB + 3,
+		0,	 1,   7,       4095,	4096,	     4097,
+		MIB - 1, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 3 * MIB + 3,
+		6 * MIB + 5,
 	};
 	size_t i;
 
@@ -166,6 +168,35 @@ START_TEST(readonly_is_kept)
 	ck_assert_int_eq(trn_fill(queue, memory, 0, 64, 0, 8), -EFAULT);
 	ck_assert_int_eq(trn_buffer_destroy(memory), 0);
 	stop();
+}
+END_TEST
+
+/* Large memory is copied in place, or through stages where it cannot be locked. */
+START_TEST(large_memory)
+{
+	uint8_t *source = malloc(9 * MIB), *result = malloc(9 * MIB);
+	struct trn_buffer *hbm;
+	int refused;
+
+	srand(11);
+	start(modes[_i], 16);
+	hbm = buffer(TRN_PLACEMENT_HBM, 9 * MIB);
+	for (refused = 0; refused < 4; refused++) {
+		fill_random(source, 9 * MIB);
+		if (refused & 1)
+			fake_fail(DRM_IOCTL_TRN_BO_CREATE_USERPTR, 0, -ENOMEM);
+		ck_assert_int_eq(trn_write(queue, hbm, 3, source + 1, 9 * MIB - 8), 0);
+		if (refused & 2)
+			fake_fail(DRM_IOCTL_TRN_BO_CREATE_USERPTR, 0, -EFAULT);
+		ck_assert_int_eq(trn_read(queue, result + 5, hbm, 3, 9 * MIB - 8), 0);
+		ck_assert_mem_eq(result + 5, source + 1, 9 * MIB - 8);
+		/* Nothing stays locked: the buffer, two stages, a user queue's ring. */
+		ck_assert_uint_le(fake_objects(), modes[_i] == TRN_QUEUE_USER ? 4 : 3);
+	}
+	ck_assert_int_eq(trn_buffer_destroy(hbm), 0);
+	stop();
+	free(source);
+	free(result);
 }
 END_TEST
 
@@ -465,6 +496,7 @@ int main(void)
 	tcase_add_loop_test(cases, fills, 0, 2);
 	tcase_add_loop_test(cases, ranges_are_checked, 0, 2);
 	tcase_add_test(cases, readonly_is_kept);
+	tcase_add_loop_test(cases, large_memory, 0, 2);
 	tcase_add_loop_test(cases, asynchronous, 0, 2);
 	tcase_add_loop_test(cases, locked_memory_is_let_go_with_the_queue, 0, 2);
 	tcase_add_loop_test(cases, memory_that_cannot_be_locked, 0, 2);
