@@ -55,8 +55,8 @@ void trn_box_simplify(struct trn_box *box)
 	for (i = 1; i < used;) {
 		bool single = box->sizes[i] == 1;
 
-		if (!single && !(continues(&box->to, box->sizes, i) &&
-				 continues(&box->from, box->sizes, i))) {
+		if (!single &&
+		    !(continues(&box->to, box->sizes, i) && continues(&box->from, box->sizes, i))) {
 			i++;
 			continue;
 		}

@@ -210,19 +210,20 @@ static int fail_user(const struct trn_device *device, int error, const void *mem
 	if (error == -ENODEV)
 		return trn_fail_gone(device);
 	if (error == -EFAULT)
-		return trn_fail(error,
-				"%s: not all of the %llu bytes at %p are memory that can be locked for "
-				"such access: memory that the process may not write needs "
-				"TRN_BUFFER_READONLY, writable shared mappings of files cannot be used",
-				device->node, (unsigned long long)size, memory);
+		return trn_fail(
+			error,
+			"%s: not all of the %llu bytes at %p are memory that can be locked for "
+			"such access: memory that the process may not write needs "
+			"TRN_BUFFER_READONLY, writable shared mappings of files cannot be used",
+			device->node, (unsigned long long)size, memory);
 	if (error != -ENOMEM)
 		return trn_fail(error, "%s: %llu bytes at %p cannot be locked: %s", device->node,
 				(unsigned long long)size, memory, strerror(-error));
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	return trn_fail(error,
-			"%s: %llu bytes cannot be locked: no memory, or with what the user has "
-			"locked already more than RLIMIT_MEMLOCK, %llu bytes: raise it (ulimit -l) or "
-			"use host buffers",
+			"%s: %llu bytes cannot be locked: there is no memory, or it is more than "
+			"RLIMIT_MEMLOCK, %llu bytes, with what the user has locked already: raise "
+			"it (ulimit -l) or use host buffers",
 			device->node, (unsigned long long)size, (unsigned long long)limit.rlim_cur);
 }
 
@@ -245,10 +246,11 @@ int trn_buffer_create_user(struct trn_context *context, void *memory, uint64_t s
 	if (error)
 		return error;
 	if (!size || ((uintptr_t)memory | size) & (page - 1))
-		return trn_fail(-EINVAL,
-				"buffer: %llu bytes at %p: address and size have to be multiples of "
-				"the page size, %llu, and the size not 0",
-				(unsigned long long)size, memory, (unsigned long long)page);
+		return trn_fail(
+			-EINVAL,
+			"buffer: %llu bytes at %p: address and size have to be multiples of "
+			"the page size, %llu, and the size not 0",
+			(unsigned long long)size, memory, (unsigned long long)page);
 	buffer = new_buffer(context, size);
 	if (!buffer)
 		return -ENOMEM;
@@ -276,15 +278,25 @@ free_buffer:
 
 /* ---- memory of others ------------------------------------------------ */
 
+static const char *import_problem(int error)
+{
+	switch (error) {
+	case -EBADF:
+	case -EINVAL:
+		return "it is not a dma-buf";
+	case -EOPNOTSUPP:
+		return "the chip cannot reach its memory: copy the data through a host buffer";
+	default:
+		return strerror(-error);
+	}
+}
+
 static int fail_import(const struct trn_device *device, int error, int fd)
 {
 	if (error == -ENODEV)
 		return trn_fail_gone(device);
 	return trn_fail(error, "%s: file descriptor %d cannot be imported: %s", device->node, fd,
-			error == -EBADF || error == -EINVAL ? "it is not a dma-buf"
-			: error == -EOPNOTSUPP		    ? "the chip cannot reach its memory: copy "
-							      "the data through a host buffer"
-							    : strerror(-error));
+			import_problem(error));
 }
 
 int trn_buffer_import(struct trn_context *context, int fd, uint32_t flags,
@@ -350,8 +362,10 @@ int trn_buffer_set_name(struct trn_buffer *buffer, const char *name)
 				length, TRN_BUFFER_NAME_MAX);
 	for (i = 0; i < length; i++)
 		if (name[i] < ' ' || name[i] > '~')
-			return trn_fail(-EINVAL, "buffer: character %zu of the name is not "
-						 "printable ASCII", i);
+			return trn_fail(-EINVAL,
+					"buffer: character %zu of the name is not "
+					"printable ASCII",
+					i);
 	memcpy(set.name, name, length);
 	error = trn_device_ioctl(device, DRM_IOCTL_TRN_BO_SET_NAME, &set);
 	if (error == -ENODEV)

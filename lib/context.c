@@ -65,9 +65,9 @@ int trn_context_destroy(struct trn_context *context)
 		return error;
 	objects = __atomic_load_n(&context->objects, __ATOMIC_ACQUIRE);
 	if (objects)
-		return trn_fail(
-			-EBUSY, "the context has %u buffers, ranges and queues: destroy them first",
-			objects);
+		return trn_fail(-EBUSY,
+				"the context has %u buffers, ranges and queues: destroy them first",
+				objects);
 
 	/* It can only fail because the chip, and with it the context, is gone. */
 	destroy = (struct drm_trn_context_destroy){ .context = context->id };
@@ -117,11 +117,29 @@ void trn_context_give(struct trn_context *context, struct trn_va_range *range)
 	pthread_mutex_unlock(&context->lock);
 }
 
+static const char *bind_problem(const struct drm_trn_vm_bind *bind, int error)
+{
+	switch (error) {
+	case -EEXIST:
+		return "something is bound there: unmap it or use REPLACE";
+	case -EACCES:
+		return "the buffer is read-only: use TRN_BIND_READONLY";
+	case -EINVAL:
+		if (bind->syncs.count)
+			return "a point to wait for was not added to its timeline";
+		break;
+	}
+	return strerror(-error);
+}
+
 int trn_context_bind(struct trn_context *context, struct drm_trn_vm_bind *bind)
 {
-	static const char *const verbs[] = { "mapping", "unmapping", "replacing" };
+	static const char *const verbs[] = {
+		[DRM_TRN_BIND_MAP] = "mapping",
+		[DRM_TRN_BIND_UNMAP] = "unmapping",
+		[DRM_TRN_BIND_REPLACE] = "replacing",
+	};
 	const struct drm_trn_bind_op *op = (void *)(uintptr_t)bind->ops.pointer;
-	const struct trn_device *device = context->device;
 	int error;
 
 	bind->context = context->id;
@@ -129,19 +147,15 @@ int trn_context_bind(struct trn_context *context, struct drm_trn_vm_bind *bind)
 	if (!error)
 		return 0;
 	if (error == -ENODEV)
-		return trn_fail_gone(device);
-	/* Asynchronous calls fail as a whole: then it was any of them. */
-	op += bind->done < bind->ops.count ? bind->done : 0;
-	return trn_fail(error, "%s: %s [0x%llx, +0x%llx)%s: %s", device->node, verbs[op->op],
-			(unsigned long long)op->va, (unsigned long long)op->size,
-			bind->flags & DRM_TRN_VM_BIND_ASYNC && bind->ops.count > 1
-				? " or a later one of the call"
-				: "",
-			error == -EEXIST   ? "something is bound there: unmap it or use REPLACE"
-			: error == -EACCES ? "the buffer is read-only: use TRN_BIND_READONLY"
-			: error == -EINVAL && bind->syncs.count
-				? "a point to wait for was not added to its timeline"
-				: strerror(-error));
+		return trn_fail_gone(context->device);
+	/* Of an asynchronous call nobody tells which operation it was: the first is named. */
+	if (bind->done < bind->ops.count)
+		op += bind->done;
+	return trn_fail(error, "%s: %s [0x%llx, +0x%llx)%s: %s", context->device->node,
+			verbs[op->op], (unsigned long long)op->va, (unsigned long long)op->size,
+			bind->flags & DRM_TRN_VM_BIND_ASYNC ? " or what follows it in the call"
+							    : "",
+			bind_problem(bind, error));
 }
 
 int trn_context_unmap(struct trn_context *context, uint64_t address, uint64_t size)

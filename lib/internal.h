@@ -42,11 +42,11 @@ struct trn_context {
 struct trn_buffer {
 	struct trn_context *context;
 	uint32_t handle;
-	bool cpu_copies; /* trn_write() and trn_read() need no device: cached memory */
-	bool own_mapping; /* pointer is from mmap() */
-	bool cpu_readonly; /* user memory that perhaps the process may not write */
-	uint64_t size;	   /* as asked for */
-	uint64_t allocated; /* whole pages */
+	bool cpu_copies;	    /* trn_write() and trn_read() need no device: cached memory */
+	bool own_mapping;	    /* pointer is from mmap() */
+	bool cpu_readonly;	    /* user memory that perhaps the process may not write */
+	uint64_t size;		    /* as asked for */
+	uint64_t allocated;	    /* whole pages */
 	struct trn_va_range *range; /* NULL = TRN_BUFFER_UNBOUND */
 	pthread_mutex_t lock;	    /* makes the mapping once */
 	void *pointer;		    /* atomic; NULL before trn_buffer_map() */

@@ -235,8 +235,8 @@ static int kernel_export_fence(struct trn_queue *queue, uint64_t sequence, int *
 	if (succeeded(self, sequence))
 		error = export_signalled(device, fd);
 	else
-		error = trn_fence_export(
-			device->fd, self->slot[sequence & (self->slots - 1)].syncobj, 0, fd);
+		error = trn_fence_export(device->fd,
+					 self->slot[sequence & (self->slots - 1)].syncobj, 0, fd);
 	if (error)
 		return trn_fail(error, "%s: queue %u: submit %llu has no fence: %s", device->node,
 				queue->id, (unsigned long long)sequence, strerror(-error));

@@ -389,7 +389,8 @@ static int copy_by_cpu(struct trn_queue *queue, struct trn_buffer *buffer, struc
 	int error;
 
 	if (side == &box->to && buffer->cpu_readonly)
-		return trn_fail(-EACCES, "the buffer is memory that was given as TRN_BUFFER_READONLY");
+		return trn_fail(-EACCES,
+				"the buffer is memory that was given as TRN_BUFFER_READONLY");
 	error = trn_buffer_map(buffer, &pointer);
 	if (!error)
 		error = drain(queue);

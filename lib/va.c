@@ -227,8 +227,7 @@ int trn_va_allocate_at(struct trn_va *va, uint64_t start, uint64_t size,
 {
 	struct trn_va_range *hole = find(va, start);
 
-	if (!hole || start - hole->start > hole->size ||
-	    size > hole->size - (start - hole->start))
+	if (!hole || start - hole->start > hole->size || size > hole->size - (start - hole->start))
 		return -EEXIST;
 	return carve(va, hole, start, size, range);
 }

@@ -259,7 +259,7 @@ enum trn_placement {
 };
 
 /** Any HBM stack; also the stack of a host buffer. */
-#define TRN_STACK_ANY	    UINT32_MAX
+#define TRN_STACK_ANY	       UINT32_MAX
 
 /** The device may read the buffer at trn_buffer_address() but not write it. */
 #define TRN_BUFFER_READONLY    (UINT32_C(1) << 0)
@@ -758,8 +758,8 @@ int trn_queue_export_fence(struct trn_queue *queue, uint64_t sequence, int *fd);
  * @address: faults: device virtual address of the access, else 0
  * @reason: TRN_STOP_* of hw/trn_admin.h; 0 = the chip has not stopped the queue
  * @access: faults: TRN_ACCESS_* of hw/trn_admin.h, else 0
- * @packet: index of the packet that failed, counted from the queue's first, modulo 2^32.  Each submit
- *	adds packets of its own for the fence
+ * @packet: index of the packet that failed, counted from the queue's first, modulo 2^32.  Each
+ *submit adds packets of its own for the fence
  */
 struct trn_queue_error {
 	uint64_t address;

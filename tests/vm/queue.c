@@ -14,11 +14,11 @@
 
 #include "guest.h"
 
-#define KIB	UINT64_C(1024)
-#define MIB	(KIB * 1024)
-#define SECOND	INT64_C(1000000000)
-#define VA	UINT64_C(0x10000000)
-#define NOWHERE UINT64_C(0x400000000000)
+#define KIB	  UINT64_C(1024)
+#define MIB	  (KIB * 1024)
+#define SECOND	  INT64_C(1000000000)
+#define VA	  UINT64_C(0x10000000)
+#define NOWHERE	  UINT64_C(0x400000000000)
 
 #define FILL_VA	  UINT64_C(0x200000000)
 #define FILL_SIZE (64 * MIB)

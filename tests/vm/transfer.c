@@ -55,12 +55,13 @@ static const struct box {
 	struct trn_layout layout[3];
 } rows[] = {
 	{ { 100, 7, 1, 1 }, { { 0, { 100 } }, { 13, { 111 } }, { 4095, { 4097 } } } },
-	{ { 64, 16, 5, 1 },
-	  { { 0, { 64, 1024 } }, { 64, { 128, 4096 } }, { 1, { 65, 2000 } } } },
+	{ { 64, 16, 5, 1 }, { { 0, { 64, 1024 } }, { 64, { 128, 4096 } }, { 1, { 65, 2000 } } } },
 	{ { 3, 5, 4, 6 },
 	  { { 0, { 3, 15, 60 } }, { 5, { 4, 24, 111 } }, { 7, { 7, 4096, 20000 } } } },
 	{ { 4096, 300, 1, 2 },
-	  { { 0, { 4096, 0, 1228800 } }, { 96, { 5000, 0, 1500000 } }, { 0, { 8192, 0, 2457600 } } } },
+	  { { 0, { 4096, 0, 1228800 } },
+	    { 96, { 5000, 0, 1500000 } },
+	    { 0, { 8192, 0, 2457600 } } } },
 	{ { 1, 2000, 1, 1 }, { { 0, { 1 } }, { 2, { 3 } }, { 0, { 1000 } } } },
 };
 
@@ -83,8 +84,8 @@ START_TEST(boxes)
 		const struct trn_layout *l = box->layout;
 
 		if (later) {
-			guest_ok(trn_write_nd_async(rig.queue, one, &l[0], source, &l[1], box->sizes,
-						    &sequence));
+			guest_ok(trn_write_nd_async(rig.queue, one, &l[0], source, &l[1],
+						    box->sizes, &sequence));
 			guest_ok(trn_copy_nd_async(rig.queue, two, &l[2], one, &l[0], box->sizes,
 						   &sequence));
 			guest_ok(trn_read_nd_async(rig.queue, result, &l[1], two, &l[2], box->sizes,
@@ -216,8 +217,7 @@ END_TEST
 START_TEST(cpu_visible_hbm)
 {
 	struct rig rig = rig_make(0, modes[_i]);
-	struct trn_buffer *hbm =
-		rig_buffer(&rig, TRN_PLACEMENT_HBM, MIB, TRN_BUFFER_CPU_VISIBLE);
+	struct trn_buffer *hbm = rig_buffer(&rig, TRN_PLACEMENT_HBM, MIB, TRN_BUFFER_CPU_VISIBLE);
 	uint8_t *data = pattern(MIB, 5), *result = malloc(MIB);
 	struct trn_memory_limits limits;
 	void *pointer;
@@ -242,7 +242,8 @@ START_TEST(user_memory)
 {
 	struct rig rig = rig_make(0, modes[_i]);
 	struct trn_buffer *hbm = rig_buffer(&rig, TRN_PLACEMENT_HBM, MIB, 0), *user;
-	uint8_t *memory = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory =
+		mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint8_t *data = pattern(MIB, 6);
 
 	ck_assert_ptr_ne(memory, MAP_FAILED);

@@ -12,8 +12,8 @@
 
 #include <trn/trn.h>
 
-#define PROGRESS_NS  INT64_C(3000000000)
-#define MEMCPYS_MAX  5
+#define PROGRESS_NS   INT64_C(3000000000)
+#define MEMCPYS_MAX   5
 #define NUMBER_DIGITS 20
 
 static int compare(const void *a, const void *b)
@@ -55,7 +55,8 @@ static int64_t read_number(int fd)
 	ssize_t more;
 	long long number;
 
-	while (used < sizeof(text) - 1 && (more = read(fd, text + used, sizeof(text) - 1 - used)) > 0)
+	while (used < sizeof(text) - 1 &&
+	       (more = read(fd, text + used, sizeof(text) - 1 - used)) > 0)
 		used += (size_t)more;
 	text[used] = 0;
 	number = strtoll(text, &end, 10);

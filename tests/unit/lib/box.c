@@ -30,9 +30,9 @@ static void append(const struct trn_box *box, struct list *list)
 						ck_abort_msg("more bytes than there are");
 					list->byte[list->count].to = box->to.start + b + i * to[0] +
 								     j * to[1] + k * to[2];
-					list->byte[list->count++].from =
-						box->from.start + b + i * from[0] + j * from[1] +
-						k * from[2];
+					list->byte[list->count++].from = box->from.start + b +
+									 i * from[0] + j * from[1] +
+									 k * from[2];
 				}
 }
 

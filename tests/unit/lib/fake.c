@@ -208,8 +208,8 @@ static int fill(struct queue *queue, const struct trn_packet *packet)
 	int error;
 
 	for (i = 0; i < size; i++)
-		data[i] = (uint8_t)(packet->fill.pattern >>
-				    8 * (i % (1U << packet->fill.unit_log2)));
+		data[i] =
+			(uint8_t)(packet->fill.pattern >> 8 * (i % (1U << packet->fill.unit_log2)));
 	error = transfer(queue, packet->fill.destination, data, size, true);
 	free(data);
 	return error;

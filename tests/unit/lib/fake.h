@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FAKE_STACKS	4
+#define FAKE_STACKS	 4
 #define FAKE_STACK_SIZE	 (UINT64_C(16) << 20)
 #define FAKE_CPU_VISIBLE (UINT64_C(4) << 20)
 

@@ -191,8 +191,7 @@ int drmSyncobjWait(int fd, uint32_t *handles, unsigned int count, int64_t deadli
 	(void)fd;
 	(void)first;
 	ck_assert_uint_eq(count, 1);
-	return wait_point(handles[0], 0, deadline,
-			  flags & DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT);
+	return wait_point(handles[0], 0, deadline, flags & DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT);
 }
 
 int drmSyncobjTimelineWait(int fd, uint32_t *handles, uint64_t *points, unsigned int count,

@@ -49,9 +49,9 @@ static struct trn_buffer *hbm(uint64_t size, uint32_t flags)
 {
 	struct trn_buffer *buffer;
 
-	ck_assert_int_eq(trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, size, flags,
-					   &buffer),
-			 0);
+	ck_assert_int_eq(
+		trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, size, flags, &buffer),
+		0);
 	return buffer;
 }
 
@@ -68,8 +68,8 @@ static uint8_t peek(uint64_t address)
 	void *pointer;
 	uint8_t byte;
 
-	ck_assert_int_eq(
-		trn_buffer_create(context, TRN_PLACEMENT_HOST, TRN_STACK_ANY, 1, 0, &host), 0);
+	ck_assert_int_eq(trn_buffer_create(context, TRN_PLACEMENT_HOST, TRN_STACK_ANY, 1, 0, &host),
+			 0);
 	ck_assert_int_eq(trn_buffer_map(host, &pointer), 0);
 	trn_packet_copy(trn_queue_packet(queue), trn_buffer_address(host), address, 1);
 	ck_assert_int_eq(trn_queue_submit(queue, &sequence), 0);
@@ -195,9 +195,8 @@ START_TEST(user_memory)
 	assert_fails(trn_buffer_create_user(context, memory, PAGE + 1, 0, &none), -EINVAL,
 		     "4097 bytes");
 	assert_fails(trn_buffer_create_user(context, memory, 0, 0, &none), -EINVAL, "not 0");
-	assert_fails(
-		trn_buffer_create_user(context, memory, PAGE, TRN_BUFFER_CPU_VISIBLE, &none),
-		-EINVAL, "0x2");
+	assert_fails(trn_buffer_create_user(context, memory, PAGE, TRN_BUFFER_CPU_VISIBLE, &none),
+		     -EINVAL, "0x2");
 	fake_fail(DRM_IOCTL_TRN_BO_CREATE_USERPTR, 0, -ENOMEM);
 	assert_fails(trn_buffer_create_user(context, memory, PAGE, 0, &none), -ENOMEM,
 		     "RLIMIT_MEMLOCK");
@@ -403,9 +402,8 @@ START_TEST(bind_arguments)
 
 	start(NULL);
 	buffer = hbm(4 * PAGE + 5, 0);
-	ck_assert_int_eq(trn_buffer_create_user(context, memory, PAGE, TRN_BUFFER_READONLY,
-						&readonly),
-			 0);
+	ck_assert_int_eq(
+		trn_buffer_create_user(context, memory, PAGE, TRN_BUFFER_READONLY, &readonly), 0);
 	ck_assert_int_eq(trn_context_create(device, &other), 0);
 	ck_assert_int_eq(trn_range_create(context, 0, 8 * PAGE, 0, &range), 0);
 	ck_assert_int_eq(trn_range_create(other, 0, 8 * PAGE, 0, &foreign), 0);
@@ -433,7 +431,10 @@ START_TEST(bind_arguments)
 		  "buffer of 0x5000" },
 		{ { .op = TRN_BIND_UNMAP, .range = range, .size = PAGE, .buffer = buffer },
 		  "UNMAP takes no buffer" },
-		{ { .op = TRN_BIND_UNMAP, .flags = TRN_BIND_READONLY, .range = range, .size = PAGE },
+		{ { .op = TRN_BIND_UNMAP,
+		    .flags = TRN_BIND_READONLY,
+		    .range = range,
+		    .size = PAGE },
 		  "0x1" },
 	};
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -450,10 +451,11 @@ START_TEST(bind_arguments)
 	}
 	assert_fails(trn_bind(context, NULL, 0, NULL), -EINVAL, "1 to 1024");
 	assert_fails(trn_bind(context, NULL, 1025, NULL), -EINVAL, "1 to 1024");
-	assert_fails(trn_bind(context,
-			      &(struct trn_bind){ .range = range, .size = PAGE, .buffer = readonly },
-			      1, NULL),
-		     -EACCES, "TRN_BIND_READONLY");
+	assert_fails(
+		trn_bind(context,
+			 &(struct trn_bind){ .range = range, .size = PAGE, .buffer = readonly }, 1,
+			 NULL),
+		-EACCES, "TRN_BIND_READONLY");
 	/* The last page counts whole; a buffer of another context of the device will do. */
 	ck_assert_int_eq(
 		trn_bind(other,

@@ -89,9 +89,8 @@ static void round_trip(enum trn_placement placement, uint64_t offset, uint64_t s
 START_TEST(transfers_of_many_sizes)
 {
 	static const uint64_t sizes[] = {
-		0,	 1,   7,       4095,	4096,	     4097,
-		MIB - 1, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 3 * MIB + 3,
-		6 * MIB + 5,
+		0,   1,	      7,       4095,	    4096,	 4097,	      MIB - 1,
+		MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 3 * MIB + 3, 6 * MIB + 5,
 	};
 	size_t i;
 
@@ -368,8 +367,8 @@ static void copy_reference(uint8_t *to, const struct trn_layout *to_layout, cons
 			for (i = 0; i < sizes[1]; i++)
 				for (b = 0; b < sizes[0]; b++)
 					to[to_layout->offset + b + i * t[0] + j * t[1] + k * t[2]] =
-						from[from_layout->offset + b + i * f[0] +
-						     j * f[1] + k * f[2]];
+						from[from_layout->offset + b + i * f[0] + j * f[1] +
+						     k * f[2]];
 }
 
 /*
@@ -396,8 +395,8 @@ static void check_box(enum trn_placement placement, const uint64_t sizes[4], boo
 		ck_assert_int_eq(trn_write(queue, hbm[i], 0, memory[i + 1], room[i + 1]), 0);
 	}
 	if (later) {
-		ck_assert_int_eq(trn_write_nd_async(queue, hbm[0], &layout[1], memory[0], &layout[0],
-						    sizes, &sequence),
+		ck_assert_int_eq(trn_write_nd_async(queue, hbm[0], &layout[1], memory[0],
+						    &layout[0], sizes, &sequence),
 				 0);
 		ck_assert_int_eq(trn_copy_nd_async(queue, hbm[1], &layout[2], hbm[0], &layout[1],
 						   sizes, &sequence),
@@ -409,8 +408,8 @@ static void check_box(enum trn_placement placement, const uint64_t sizes[4], boo
 	} else {
 		ck_assert_int_eq(
 			trn_write_nd(queue, hbm[0], &layout[1], memory[0], &layout[0], sizes), 0);
-		ck_assert_int_eq(
-			trn_copy_nd(queue, hbm[1], &layout[2], hbm[0], &layout[1], sizes), 0);
+		ck_assert_int_eq(trn_copy_nd(queue, hbm[1], &layout[2], hbm[0], &layout[1], sizes),
+				 0);
 		ck_assert_int_eq(
 			trn_read_nd(queue, memory[3], &layout[3], hbm[1], &layout[2], sizes), 0);
 	}

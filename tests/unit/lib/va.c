@@ -127,7 +127,9 @@ static int depth(const struct trn_va_range *tree)
 /* Of 100,000 allocations every other is freed, in order: the worst for a plain tree or list. */
 START_TEST(many_holes)
 {
-	enum { COUNT = 100000 };
+	enum {
+		COUNT = 100000
+	};
 	struct trn_va_range **held = calloc(COUNT, sizeof(*held)), *range;
 	struct trn_va va;
 	int i;
