@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "copy.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pattern.h"
@@ -77,17 +75,15 @@ static int warm_up(struct trn_queue *queue, struct path *path, uint64_t size)
 	return error;
 }
 
-/* Times all legs; times[] has room for LEGS × repeat. */
 static int time_legs(struct trn_queue *queue, struct path *path,
-		     const struct bench_options *options, int64_t *times,
-		     struct bench_copy_result *result)
+		     const struct bench_options *options, struct bench_copy_result *result)
 {
 	uint32_t repeat;
 	int leg, error = 0;
 
 	for (repeat = 0; !error && repeat < options->repeat; repeat++) {
 		for (leg = 0; !error && leg < LEGS; leg++) {
-			int64_t start;
+			int64_t start, ns;
 
 			bench_progress("device %u, %llu bytes, %s queue, %s, repeat %u",
 				       result->device, (unsigned long long)result->size,
@@ -95,36 +91,30 @@ static int time_legs(struct trn_queue *queue, struct path *path,
 				       leg_names[leg], repeat + 1);
 			start = trn_deadline(0);
 			error = move(queue, path, result->size, leg);
-			times[(uint32_t)leg * options->repeat + repeat] = trn_deadline(0) - start;
+			ns = trn_deadline(0) - start;
+			if (!repeat || ns < result->leg_ns[leg])
+				result->leg_ns[leg] = ns;
 		}
 	}
-	for (leg = 0; !error && leg < LEGS; leg++)
-		result->leg_ns[leg] =
-			bench_median(times + (uint32_t)leg * options->repeat, options->repeat);
 	return error;
 }
 
 static int run(struct path *path, const struct bench_options *options,
 	       struct bench_copy_result *result)
 {
-	int64_t *times = calloc((size_t)LEGS * options->repeat, sizeof(*times));
 	struct trn_queue *queue;
 	int error;
 
-	if (!times)
-		return -ENOMEM;
 	error = trn_queue_create(path->context, result->mode, QUEUE_ENTRIES, &queue);
 	if (error)
-		goto free_times;
+		return error;
 	error = warm_up(queue, path, result->size);
 	if (!error)
-		error = time_legs(queue, path, options, times, result);
+		error = time_legs(queue, path, options, result);
+	trn_queue_destroy(queue);
 	result->source_checksum = pattern_checksum(path->source, result->size);
 	result->destination_checksum = pattern_checksum(path->destination, result->size);
-	result->memcpy_ns = bench_memcpy_ns(result->size, options->repeat);
-	trn_queue_destroy(queue);
-free_times:
-	free(times);
+	result->memcpy_ns = bench_memcpy_ns(result->size);
 	return error;
 }
 

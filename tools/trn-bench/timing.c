@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,9 +13,7 @@
 
 #include <trn/trn.h>
 
-#define PROGRESS_NS   INT64_C(3000000000)
-#define MEMCPYS_MAX   5
-#define NUMBER_DIGITS 20
+#define PROGRESS_NS INT64_C(3000000000)
 
 static int compare(const void *a, const void *b)
 {
@@ -47,65 +46,55 @@ void bench_progress(const char *format, ...)
 	fputc('\n', stderr);
 }
 
-/* The number that a program writes to its standard output, 0 if it does not. */
-static int64_t read_number(int fd)
+/* All that a program writes to its standard output, cut off when it is too much. */
+static void read_all(int fd, char *text, size_t size)
 {
-	char text[NUMBER_DIGITS + 2], *end;
 	size_t used = 0;
 	ssize_t more;
-	long long number;
 
-	while (used < sizeof(text) - 1 &&
-	       (more = read(fd, text + used, sizeof(text) - 1 - used)) > 0)
+	while (used < size - 1 && (more = read(fd, text + used, size - 1 - used)) > 0)
 		used += (size_t)more;
 	text[used] = 0;
-	number = strtoll(text, &end, 10);
-	return end != text && (*end == '\n' || !*end) && number > 0 ? number : 0;
+}
+
+/* {"ok": true, "ns": 5312874} */
+static int64_t reply_ns(const char *reply)
+{
+	json_t *object = json_loads(reply, JSON_REJECT_DUPLICATES, NULL);
+	int64_t ns = 0;
+
+	if (json_is_true(json_object_get(object, "ok")))
+		ns = (int64_t)json_integer_value(json_object_get(object, "ns"));
+	json_decref(object);
+	return ns > 0 ? ns : 0;
 }
 
 extern char **environ;
 
-static int64_t ask_peer(uint64_t size)
+int64_t bench_memcpy_ns(uint64_t size)
 {
-	char bytes[NUMBER_DIGITS + 1];
-	char *arguments[] = { "trn-vmctl", "memcpy", bytes, NULL };
+	char request[64], reply[256];
+	char *arguments[] = { "trn-vmctl", "vdev", request, NULL };
 	posix_spawn_file_actions_t actions;
 	int pipes[2], status, error;
 	int64_t ns = 0;
 	pid_t child;
 
-	snprintf(bytes, sizeof(bytes), "%" PRIu64, size);
-	if (pipe(pipes))
+	snprintf(request, sizeof(request), "{\"verb\":\"memcpy\",\"bytes\":%" PRIu64 "}", size);
+	if (pipe2(pipes, O_CLOEXEC))
 		return 0;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, pipes[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addclose(&actions, pipes[0]);
-	posix_spawn_file_actions_addclose(&actions, pipes[1]);
 	/* Where there is no such program or verb, that is no news to the user. */
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(pipes[1]);
 	if (!error) {
-		ns = read_number(pipes[0]);
-		if (waitpid(child, &status, 0) != child || status)
-			ns = 0;
+		read_all(pipes[0], reply, sizeof(reply));
+		if (waitpid(child, &status, 0) == child && !status)
+			ns = reply_ns(reply);
 	}
 	close(pipes[0]);
 	return ns;
-}
-
-int64_t bench_memcpy_ns(uint64_t size, uint32_t repeat)
-{
-	int64_t times[MEMCPYS_MAX];
-	uint32_t i;
-
-	if (repeat > MEMCPYS_MAX)
-		repeat = MEMCPYS_MAX;
-	for (i = 0; i < repeat; i++) {
-		times[i] = ask_peer(size);
-		if (!times[i])
-			return 0;
-	}
-	return bench_median(times, repeat);
 }

@@ -179,15 +179,20 @@ START_TEST(peer)
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	ck_assert_int_eq(chdir(directory), 0);
 	ck_assert_int_eq(setenv("PATH", "/nowhere", 1), 0);
-	ck_assert_int_eq(bench_memcpy_ns(4096, 3), 0);
+	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
 	ck_assert_int_eq(setenv("PATH", directory, 1), 0);
-	peer_says("test \"$1 $2\" = 'memcpy 4096' && echo 1234");
-	ck_assert_int_eq(bench_memcpy_ns(4096, 3), 1234);
-	ck_assert_int_eq(bench_memcpy_ns(8192, 3), 0);
-	peer_says("echo 1234; exit 1");
-	ck_assert_int_eq(bench_memcpy_ns(4096, 1), 0);
-	peer_says("echo '{\"ok\": false}'");
-	ck_assert_int_eq(bench_memcpy_ns(4096, 1), 0);
+	peer_says("test \"$1 $2\" = 'vdev {\"verb\":\"memcpy\",\"bytes\":4096}' && "
+		  "echo '{\"ok\": true, \"ns\": 1234}'");
+	ck_assert_int_eq(bench_memcpy_ns(4096), 1234);
+	ck_assert_int_eq(bench_memcpy_ns(8192), 0);
+	peer_says("echo '{\"ok\": true, \"ns\": 1234}'; exit 1");
+	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	peer_says("echo '{\"ok\": false, \"error\": \"no such verb\"}'");
+	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	peer_says("echo '{\"ok\": true, \"ns\": -5}'");
+	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	peer_says("echo nonsense");
+	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
 	ck_assert_int_eq(unlink("trn-vmctl"), 0);
 	ck_assert_int_eq(rmdir(directory), 0);
 }
