@@ -391,7 +391,8 @@ int trn_buffer_map(struct trn_buffer *buffer, void **pointer);
  *
  * Buffers whose size, address and offset within the buffer are multiples of 2 MiB or 1 GiB are
  * translated by larger pages.
- * -EEXIST: a buffer or another range has addresses between @address and @address + @size.
+ * -EEXIST: a buffer or another range has addresses between @address and @address + @size, or
+ * they are not all between 2 MiB and 2^address_bits.
  * -ENOSPC: no such room.
  */
 int trn_range_create(struct trn_context *context, uint64_t address, uint64_t size,
@@ -402,7 +403,7 @@ int trn_range_create(struct trn_context *context, uint64_t address, uint64_t siz
  * @range: the range, or NULL
  *
  * Returns when no access by the device in the range is in progress.  Calls of trn_bind_async()
- * on the range have to be done before.
+ * on the range have to be done before.  On failure nothing was changed.
  */
 int trn_range_destroy(struct trn_range *range);
 
