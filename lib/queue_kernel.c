@@ -141,8 +141,8 @@ static int fail_submit(struct trn_queue *queue, int error)
 		return trn_queue_fail_stopped(queue, error, "an earlier submit failed: ");
 	case -EINVAL:
 		return trn_fail(error,
-				"%s: queue %u: a packet is malformed (copy and fill: 1 to 2^40 "
-				"bytes; fill: a multiple of the unit)",
+				"%s: queue %u: a packet is malformed (copies and fills: 1 to 2^40 "
+				"bytes, no size 0; fills: a multiple of the unit)",
 				node, queue->id);
 	case -ENOENT:
 		return trn_fail(-ECANCELED, "%s: queue %u was destroyed", node, queue->id);
