@@ -75,6 +75,7 @@ static const char *fault(uint32_t reason)
 	}
 }
 
+/* What is wrong otherwise, NULL when nobody knows. */
 static const char *other(uint32_t reason)
 {
 	switch (reason) {
@@ -87,7 +88,7 @@ static const char *other(uint32_t reason)
 	case TRN_STOP_CONTROL:
 		return "its control page could not be accessed";
 	default:
-		return "was refused";
+		return NULL;
 	}
 }
 
@@ -97,16 +98,15 @@ int trn_queue_fail_stopped(struct trn_queue *queue, int error, const char *what)
 	struct trn_queue_error why = { 0 };
 	char reason[160] = "it stopped at a bad packet or address";
 
-	/* The chip may not have said yet, or the driver may not know the question. */
-	if (!ask(queue, &why) && why.reason) {
-		const char *place = fault(why.reason);
+	/* A driver that does not know the question, or the reason, leaves it at that. */
+	if (!ask(queue, &why)) {
+		const char *place = fault(why.reason), *problem = other(why.reason);
 
 		if (place)
 			snprintf(reason, sizeof(reason), "packet %u %s 0x%llx, %s", why.packet,
 				 access_verb(why.access), (unsigned long long)why.address, place);
-		else
-			snprintf(reason, sizeof(reason), "packet %u: %s", why.packet,
-				 other(why.reason));
+		else if (problem)
+			snprintf(reason, sizeof(reason), "packet %u: %s", why.packet, problem);
 	}
 	return trn_fail(error, "%s: queue %u: %s%s: destroy it and make a new one", node, queue->id,
 			what, reason);

@@ -42,7 +42,8 @@ void trn_describe_refusal(char *buffer, size_t size, const struct trn_refusal *r
 		append(&text, " quota: this user has %llu of %llu;",
 		       (unsigned long long)limits->quota_used, (unsigned long long)limits->quota);
 	if (refusal->error == -EDQUOT) {
-		append(&text, " free buffers in any of the user's processes, or ask for less");
+		append(&text, " free buffers in any of the user's processes, or ask for less (a "
+			      "cgroup may have a limit too)");
 		return;
 	}
 	if (refusal->cpu_visible)

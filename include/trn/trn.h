@@ -191,8 +191,9 @@ const struct trn_device_info *trn_device_info(const struct trn_device *device);
 /**
  * struct trn_memory - use of one HBM stack
  * @total: bytes that can be allocated when the stack is empty
- * @free: bytes not allocated
- * @largest: bytes of the largest buffer that could be allocated
+ * @free: bytes not allocated: one buffer of this size can be had, in pieces if need be
+ * @largest: bytes of the largest buffer that would be in one piece, which the chip
+ *	translates best
  */
 struct trn_memory {
 	uint64_t total;
@@ -279,7 +280,7 @@ enum trn_placement {
  * @buffer: out: the buffer; all bytes are 0
  *
  * -ENOSPC: not enough HBM in the stack, or not enough that is CPU-visible, or no addresses.
- * -EDQUOT: the user's quota of HBM on this chip.
+ * -EDQUOT: the user's quota of HBM on this chip (trn_device_memory_limits()), or the cgroup's.
  */
 int trn_buffer_create(struct trn_context *context, enum trn_placement placement, uint32_t stack,
 		      uint64_t size, uint32_t flags, struct trn_buffer **buffer);
@@ -757,7 +758,8 @@ int trn_queue_export_fence(struct trn_queue *queue, uint64_t sequence, int *fd);
 /**
  * struct trn_queue_error - why a queue stopped
  * @address: faults: device virtual address of the access, else 0
- * @reason: TRN_STOP_* of hw/trn_admin.h; 0 = the chip has not stopped the queue
+ * @reason: TRN_STOP_* of hw/trn_admin.h; 0 = the chip has not stopped the queue; UINT32_MAX = the
+ *	reason was lost
  * @access: faults: TRN_ACCESS_* of hw/trn_admin.h, else 0
  * @packet: index of the packet that failed, counted from the queue's first, modulo 2^32.  Each
  *submit adds packets of its own for the fence
