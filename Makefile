@@ -126,7 +126,7 @@ check-guest: guest	## tests in guests, on the kernels LANES
 
 bench: guest	## benchmarks
 	$(Q)$(TRN_VM) run --chips 1 -- trn-bench copy --size 4K-256M --repeat 5
-	$(Q)$(TRN_VM) run --chips 1 --icount -- trn-bench memory
+	$(Q)$(TRN_VM) run --chips 1 --icount --timeout 1800 -- trn-bench memory
 
 help:	## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | sort -u | expand -t 20
