@@ -16,6 +16,7 @@
 #include <drm/drm_print.h>
 
 #include "trn_device.h"
+#include "trn_dma.h"
 #include "trn_drv.h"
 #include "trn_gem.h"
 
@@ -129,7 +130,7 @@ static int trn_gem_set_host_extents(struct trn_device *tdev, struct trn_bo *bo)
 	for_each_sgtable_dma_sg(bo->sgt, sg, i) {
 		bo->extents[i].address = sg_dma_address(sg);
 		bo->extents[i].size = sg_dma_len(sg);
-		if (dma_need_sync(&tdev->pdev->dev, sg_dma_address(sg))) {
+		if (trn_dma_needs_sync(tdev->pdev, sg_dma_address(sg))) {
 			drm_notice_once(&tdev->drm, "host memory is bounced or not coherent, which this driver cannot use\n");
 			return -EOPNOTSUPP;
 		}

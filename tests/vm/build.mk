@@ -3,8 +3,10 @@
 vm_guest := tests/vm/guest.c
 
 $(eval $(call guest_program,memory,tests/vm/memory.c $(vm_guest),check libdrm,$(LIBTRN)))
-$(eval $(call guest_program,copy,tests/vm/copy.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,copy,tests/vm/copy.c tests/vm/rig.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,transfer,tests/vm/transfer.c tests/vm/rig.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,queue,tests/vm/queue.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,reload,tests/vm/reload.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,refuse,tests/vm/refuse.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,device_death,tests/vm/device_death.c $(vm_guest),check libdrm,$(LIBTRN)))
 
