@@ -324,8 +324,8 @@ static void trn_device_death_work(struct work_struct *work)
 	struct trn_device *tdev = container_of(work, struct trn_device, death_work);
 
 	trn_device_stop(tdev);
-	trn_queue_fail_all(tdev);
 	trn_context_fail_all(tdev);
+	trn_queue_fail_all(tdev);
 }
 
 /**
@@ -502,8 +502,8 @@ void trn_device_shutdown(struct trn_device *tdev)
 	atomic_set(&tdev->state, TRN_STATE_GONE);
 	trn_device_stop(tdev);
 	flush_workqueue(tdev->wq);
-	trn_queue_fail_all(tdev);
 	trn_context_fail_all(tdev);
+	trn_queue_fail_all(tdev);
 }
 
 /*
