@@ -153,6 +153,7 @@ static const struct drm_ioctl_desc trn_ioctls[] = {
 	TRN_IOCTL(QUEUE_DESTROY, queue_destroy),
 	TRN_IOCTL(SUBMIT, submit),
 	TRN_IOCTL(WAIT, wait),
+	TRN_IOCTL(QUEUE_ERROR, queue_error),
 };
 
 /*
