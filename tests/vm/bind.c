@@ -2,10 +2,14 @@
 /* VM_BIND: what is mapped where after any sequence of operations, at once and later. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/sync_file.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -705,6 +709,8 @@ START_TEST(closed_while_waiting)
 		imported[i] = import.handle;
 		close(export.fd);
 	}
+	/* A mapping would hold the file. */
+	munmap(probe.memory, PROBE_SIZE);
 	close(fd);
 	fd = other;
 	for (i = 0; i < WAITING; i++)
@@ -732,6 +738,61 @@ START_TEST(killed_while_waiting)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert(WIFSIGNALED(status));
 	expect_all_free(before);
+}
+END_TEST
+
+static void write_sysfs(const char *path, const char *text)
+{
+	int file = open(path, O_WRONLY | O_CLOEXEC);
+
+	ck_assert_msg(file >= 0, "%s: %s", path, strerror(errno));
+	ck_assert_msg(write(file, text, strlen(text)) == (ssize_t)strlen(text), "%s: %s", path,
+		      strerror(errno));
+	close(file);
+}
+
+START_TEST(unbound_while_waiting)
+{
+	const struct trn_device_list *list;
+	struct drm_trn_bind_op op;
+	uint32_t done[WAITING], i;
+	int files[WAITING];
+	struct gate gate;
+	char pci[24];
+
+	guest_ok(trn_device_list(&list));
+	snprintf(pci, sizeof(pci), "%s", list->entry[0]->pci);
+	trn_device_list_free(list);
+
+	leave_waiting(&gate, done);
+	for (i = 0; i < WAITING; i++) {
+		struct drm_syncobj_handle file = {
+			.handle = done[i],
+			.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE,
+			.fd = -1,
+		};
+
+		guest_fails(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &file), 0);
+		files[i] = file.fd;
+	}
+	write_sysfs("/sys/bus/pci/drivers/trn/unbind", pci);
+	for (i = 0; i < WAITING; i++) {
+		struct sync_file_info file = { 0 };
+
+		ck_assert_int_eq(ioctl(files[i], SYNC_IOC_FILE_INFO, &file), 0);
+		ck_assert_int_eq(file.status, -ENODEV);
+	}
+	op = unmap_op(VA, MIB);
+	guest_fails(bind_one(op), -ENODEV);
+	guest_fails(bind_later(&op, 1, NULL, 0), -ENODEV);
+	gate_open(&gate);
+	write_sysfs("/sys/bus/pci/drivers/trn/bind", pci);
+	/* Fences outlive their chip; nobody knows for how long. */
+	for (i = 0; i < WAITING; i++)
+		close(files[i]);
+	stop();
+	start();
+	guest_fails(bind_one(map_op(guest_bo(fd, DRM_TRN_BO_HBM, MIB), 0, VA, MIB)), 0);
 }
 END_TEST
 
@@ -801,6 +862,7 @@ int main(void)
 	tcase_add_test(cases, closed_while_waiting);
 	tcase_add_test(cases, killed_while_waiting);
 	tcase_add_test(cases, killed_in_a_large_bind);
+	tcase_add_test(cases, unbound_while_waiting);
 	suite_add_tcase(suite, cases);
 	return check_run(suite);
 }

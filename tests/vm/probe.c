@@ -25,14 +25,19 @@ int probe_run(struct probe *probe, const struct trn_packet *packets, uint32_t co
 
 	guest_fails(guest_submit(probe->fd, probe->queue, packets, count, probe->syncobj), 0);
 	result = guest_job(probe->fd, probe->syncobj, 30);
-	if (!result)
+	if (!result) {
+		/* They and the job's FENCE_WRITE. */
+		probe->packet += count + 1;
 		return 0;
+	}
 	if (error) {
 		*error = (struct drm_trn_queue_error){ .queue = probe->queue };
 		guest_fails(guest_ioctl(probe->fd, DRM_IOCTL_TRN_QUEUE_ERROR, error), 0);
+		error->packet -= probe->packet;
 	}
 	guest_fails(guest_ioctl(probe->fd, DRM_IOCTL_TRN_QUEUE_DESTROY, &destroy), 0);
 	probe->queue = guest_kernel_queue(probe->fd, probe->context, QUEUE_ENTRIES);
+	probe->packet = 0;
 	return result;
 }
 

@@ -13,6 +13,7 @@ struct probe {
 	int fd;
 	uint32_t context;
 	uint32_t queue; /* kernel queue; a new one after each that stopped */
+	uint32_t packet; /* index of the next one in the queue */
 	uint32_t syncobj;
 	uint64_t *memory; /* what is at PROBE_VA */
 };
@@ -20,7 +21,7 @@ struct probe {
 void probe_init(struct probe *probe, int fd, uint32_t context);
 /*
  * Runs packets and returns what the job ended with.  If that is an error, @error says why, if it
- * is not NULL.
+ * is not NULL; its packet is the failed one's index in @packets.
  */
 int probe_run(struct probe *probe, const struct trn_packet *packets, uint32_t count,
 	      struct drm_trn_queue_error *error);
