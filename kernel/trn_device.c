@@ -159,7 +159,9 @@ static int trn_device_check_caps(struct trn_device *tdev)
 		u64 value, min, max;
 	} ranges[] = {
 		{ "HBM_STACKS", caps->hbm_stacks, 1, TRN_HBM_STACKS_MAX },
-		{ "HBM_STACK_SIZE", caps->hbm_stack_size, SZ_2M, TRN_PTE_ADDRESS_MASK >> 4 },
+		/* All of it fits behind TRN_KERNEL_HBM_VA. */
+		{ "HBM_STACK_SIZE", caps->hbm_stack_size, SZ_2M,
+		  TRN_KERNEL_HBM_VA / TRN_HBM_STACKS_MAX },
 		{ "CONTEXTS", caps->contexts, 2, 65536 },
 		{ "QUEUES", caps->queues, 1, 65536 },
 		{ "DOORBELL_STRIDE", caps->doorbell_stride, SZ_4K, SZ_1G },
@@ -460,6 +462,11 @@ int trn_device_start(struct trn_device *tdev)
 	ret = trn_vm_init(&tdev->kernel_vm, tdev, 0);
 	if (ret) {
 		ret = dev_err_probe(dev, ret, "cannot create the kernel's address space\n");
+		goto err_stop;
+	}
+	ret = trn_vm_map_hbm(&tdev->kernel_vm);
+	if (ret) {
+		ret = dev_err_probe(dev, ret, "cannot map HBM for the kernel\n");
 		goto err_stop;
 	}
 	trn_admin_post_event(tdev);

@@ -51,7 +51,7 @@ int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid)
 	vm->tdev = tdev;
 	vm->asid = asid;
 	vm->closed = false;
-	ret = trn_mmu_init(&vm->mmu, &trn_vm_allocator, tdev);
+	ret = trn_mmu_init(&vm->mmu, &trn_vm_allocator, tdev, tdev->caps.page_sizes);
 	if (ret)
 		return ret;
 	ret = trn_admin_context_create(tdev, asid, vm->mmu.root->dma);
@@ -62,8 +62,39 @@ int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid)
 		return ret;
 	}
 	mutex_init(&vm->lock);
-	/* Address 0 stays unmapped in the kernel's own address space. */
-	drm_mm_init(&vm->mm, asid ? 0 : PAGE_SIZE, TRN_VM_SIZE - (asid ? 0 : PAGE_SIZE));
+	if (asid) {
+		drm_mm_init(&vm->mm, 0, TRN_VM_SIZE);
+	} else {
+		/* Address 0 stays unmapped. */
+		drm_mm_init(&vm->mm, PAGE_SIZE, TRN_KERNEL_HBM_VA - PAGE_SIZE);
+	}
+	return 0;
+}
+
+/**
+ * trn_vm_map_hbm() - map all of the chip's HBM at TRN_KERNEL_HBM_VA
+ * @vm: the kernel's own address space
+ *
+ * For queues of the kernel; nobody else's operands are in this address space.
+ */
+int trn_vm_map_hbm(struct trn_vm *vm)
+{
+	u64 size = trn_hbm_total(vm->tdev);
+	struct trn_mmu_demand demand;
+	struct trn_mmu_spare spare;
+	int ret;
+
+	trn_mmu_demand_init(&demand);
+	trn_mmu_demand_map(&vm->mmu, TRN_KERNEL_HBM_VA, size, 0, &demand);
+	trn_mmu_spare_init(&spare);
+	ret = trn_mmu_spare_alloc(&vm->mmu, &demand, &spare);
+	if (ret)
+		return ret;
+	mutex_lock(&vm->lock);
+	trn_mmu_map(&vm->mmu, TRN_KERNEL_HBM_VA, size, 0,
+		    TRN_PTE_READ | TRN_PTE_WRITE | TRN_PTE_TARGET_HBM, &spare);
+	mutex_unlock(&vm->lock);
+	trn_mmu_spare_free(&vm->mmu, &spare);
 	return 0;
 }
 
@@ -118,36 +149,58 @@ static void trn_vm_gather_flush(struct trn_vm *vm, struct trn_vm_gather *gather)
 	INIT_LIST_HEAD(&gather->mappings);
 }
 
+/* The first extent of @bo that has a byte at @*skip or behind, which becomes relative to it. */
+static const struct trn_extent *trn_vm_first_extent(const struct trn_bo *bo, u64 *skip)
+{
+	const struct trn_extent *extent = bo->extents;
+
+	while (*skip >= extent->size)
+		*skip -= extent++->size;
+	return extent;
+}
+
+static void trn_vm_demand(struct trn_vm *vm, const struct trn_mapping *mapping,
+			  struct trn_mmu_demand *demand)
+{
+	u64 va = mapping->node.start, left = mapping->node.size, skip = mapping->offset;
+	const struct trn_extent *extent = trn_vm_first_extent(mapping->bo, &skip);
+
+	for (; left; extent++, skip = 0) {
+		u64 size = min(extent->size - skip, left);
+
+		trn_mmu_demand_map(&vm->mmu, va, size, extent->address + skip, demand);
+		va += size;
+		left -= size;
+	}
+}
+
 /* Write the page-table entries of @mapping, whose node is in place. */
 static int trn_vm_write_entries(struct trn_vm *vm, struct trn_mapping *mapping, bool readonly)
 {
-	const struct trn_bo *bo = mapping->bo;
-	u64 bits = TRN_PTE_READ | (readonly ? 0 : TRN_PTE_WRITE);
 	u64 va = mapping->node.start, left = mapping->node.size, skip = mapping->offset;
+	const struct trn_extent *extent = trn_vm_first_extent(mapping->bo, &skip);
+	u64 bits = TRN_PTE_READ | (readonly ? 0 : TRN_PTE_WRITE);
+	struct trn_mmu_demand demand;
 	struct trn_mmu_spare spare;
-	unsigned int i;
 	int ret;
 
-	bits |= bo->placement == DRM_TRN_BO_HBM ? TRN_PTE_TARGET_HBM : TRN_PTE_TARGET_HOST;
+	bits |= mapping->bo->placement == DRM_TRN_BO_HBM ? TRN_PTE_TARGET_HBM :
+							   TRN_PTE_TARGET_HOST;
+	trn_mmu_demand_init(&demand);
+	trn_vm_demand(vm, mapping, &demand);
 	trn_mmu_spare_init(&spare);
-	ret = trn_mmu_prepare(&vm->mmu, va, left, &spare);
+	ret = trn_mmu_spare_alloc(&vm->mmu, &demand, &spare);
 	if (ret)
 		return ret;
 
-	for (i = 0; left; i++) {
-		const struct trn_extent *extent = &bo->extents[i];
-		u64 size;
+	for (; left; extent++, skip = 0) {
+		u64 size = min(extent->size - skip, left);
 
-		if (skip >= extent->size) {
-			skip -= extent->size;
-			continue;
-		}
-		size = min(extent->size - skip, left);
 		trn_mmu_map(&vm->mmu, va, size, extent->address + skip, bits, &spare);
 		va += size;
 		left -= size;
-		skip = 0;
 	}
+	trn_mmu_spare_free(&vm->mmu, &spare);
 	return 0;
 }
 
@@ -215,7 +268,8 @@ static int trn_vm_unmap(struct trn_vm *vm, u64 va, u64 size, struct trn_vm_gathe
 
 	if (!mapping || mapping->node.start != va || mapping->node.size != size)
 		return -ENOENT;
-	trn_mmu_unmap(&vm->mmu, va, size, &gather->mmu);
+	/* A whole mapping: nothing is split. */
+	trn_mmu_unmap(&vm->mmu, va, size, NULL, &gather->mmu);
 	drm_mm_remove_node(&mapping->node);
 	list_add_tail(&mapping->link, &gather->mappings);
 	return 0;
@@ -266,7 +320,7 @@ __le64 *trn_vm_find_word(struct trn_vm *vm, u64 va, struct trn_bo **bo)
 }
 
 static int trn_vm_bind_map(struct trn_vm *vm, struct drm_file *drm_file,
-			   const struct drm_trn_bind_op *op)
+			   const struct drm_trn_bind_op *op, struct trn_vm_gather *gather)
 {
 	struct drm_gem_object *obj;
 	struct trn_mapping *mapping;
@@ -291,6 +345,9 @@ static int trn_vm_bind_map(struct trn_vm *vm, struct drm_file *drm_file,
 		ret = ret == -ENOSPC ? -EEXIST : ret;
 		goto err_free;
 	}
+	/* A leaf may follow a table, and a table a leaf, only after an invalidate. */
+	if (trn_mmu_gather_blocks_map(&gather->mmu, op->va, op->size))
+		trn_vm_gather_flush(vm, gather);
 	ret = trn_vm_write_entries(vm, mapping, op->flags & DRM_TRN_BIND_READONLY);
 	if (ret)
 		goto err_remove_node;
@@ -331,7 +388,7 @@ static int trn_vm_bind_op(struct trn_vm *vm, struct drm_file *drm_file,
 	if (ret)
 		return ret;
 	if (op->op == DRM_TRN_BIND_MAP)
-		return trn_vm_bind_map(vm, drm_file, op);
+		return trn_vm_bind_map(vm, drm_file, op, gather);
 	return trn_vm_unmap(vm, op->va, op->size, gather);
 }
 

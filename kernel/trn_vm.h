@@ -9,6 +9,12 @@
 
 #include "trn_mmu.h"
 
+/*
+ * In the kernel's own address space (ASID 0): byte 0 of HBM.  All of HBM is mapped
+ * from here, read and write; rings and fences are below.
+ */
+#define TRN_KERNEL_HBM_VA	BIT_ULL(TRN_VA_BITS - 1)
+
 struct drm_device;
 struct drm_file;
 struct trn_bo;
@@ -35,6 +41,7 @@ struct trn_mapping {
 
 int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid);
 void trn_vm_fini(struct trn_vm *vm);
+int trn_vm_map_hbm(struct trn_vm *vm);
 
 int trn_vm_map_anywhere(struct trn_vm *vm, struct trn_bo *bo, u64 *va);
 void trn_vm_unmap_sync(struct trn_vm *vm, u64 va, u64 size);

@@ -7,7 +7,7 @@
 
 #include "trn_mmu.c"
 
-#define MAX_TABLES	64
+#define MAX_TABLES	600
 /* Where the fake tables' DMA addresses begin: above 4 GiB, as real ones may be. */
 #define DMA_BASE	0x123400000000ULL
 
@@ -61,6 +61,7 @@ enum walk_result { UNMAPPED, MAPPED, BAD_ENTRY };
 struct translation {
 	u64 address;	/* with the offset in the page */
 	u64 target;
+	u64 size;	/* of the leaf */
 	bool read;
 	bool write;
 };
@@ -74,6 +75,7 @@ static enum walk_result walk(struct memory *memory, u64 root, u64 va, struct tra
 
 	for (i = 0; i < 4; i++) {
 		u64 n = (table - DMA_BASE) / 4096;
+		u64 size = 1ULL << shifts[i];
 		u64 entry, address;
 
 		if (table < DMA_BASE || n >= MAX_TABLES || !memory->table[n])
@@ -82,7 +84,7 @@ static enum walk_result walk(struct memory *memory, u64 root, u64 va, struct tra
 		if (!(entry & 1))
 			return UNMAPPED;
 		address = entry & 0x000ffffffffff000ULL;
-		if (i < 3) {
+		if (!(entry & 2)) {
 			if (entry != (address | 1))
 				return BAD_ENTRY;
 			table = address;
@@ -91,18 +93,24 @@ static enum walk_result walk(struct memory *memory, u64 root, u64 va, struct tra
 		result->read = entry & 4;
 		result->write = entry & 8;
 		result->target = (entry >> 4) & 3;
-		result->address = address | (va & 4095);
-		if (!(entry & 2) || !(entry & 12) || result->target > 1 ||
+		result->size = size;
+		result->address = address | (va & (size - 1));
+		if (!i || (address & (size - 1)) || !(entry & 12) || result->target > 1 ||
 		    entry != (address | (entry & 0x3f)))
 			return BAD_ENTRY;
+		return MAPPED;
 	}
-	return MAPPED;
+	return BAD_ENTRY;
 }
 
 struct fixture {
 	struct memory memory;
 	struct trn_mmu mmu;
 };
+
+#define K4	(1ULL << 12)
+#define M2	(1ULL << 21)
+#define G1	(1ULL << 30)
 
 static int trn_mmu_test_init(struct kunit *test)
 {
@@ -112,7 +120,7 @@ static int trn_mmu_test_init(struct kunit *test)
 	f->memory.test = test;
 	f->memory.left = UINT_MAX;
 	test->priv = f;
-	return trn_mmu_init(&f->mmu, &memory_allocator, &f->memory);
+	return trn_mmu_init(&f->mmu, &memory_allocator, &f->memory, K4 | M2 | G1);
 }
 
 static void trn_mmu_test_exit(struct kunit *test)
@@ -123,17 +131,40 @@ static void trn_mmu_test_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->memory.allocated, 0u);
 }
 
+static void expect_no_spare(struct kunit *test, struct trn_mmu_spare *spare)
+{
+	int level;
+
+	for (level = 0; level < TRN_MMU_LEVELS; level++)
+		KUNIT_EXPECT_TRUE(test, list_empty(&spare->tables[level]));
+}
+
 static void map(struct kunit *test, u64 va, u64 size, u64 address, u64 bits)
 {
 	struct fixture *f = test->priv;
+	struct trn_mmu_demand demand;
 	struct trn_mmu_spare spare;
-	int i;
 
+	trn_mmu_demand_init(&demand);
+	trn_mmu_demand_map(&f->mmu, va, size, address, &demand);
 	trn_mmu_spare_init(&spare);
-	KUNIT_ASSERT_EQ(test, trn_mmu_prepare(&f->mmu, va, size, &spare), 0);
+	KUNIT_ASSERT_EQ(test, trn_mmu_spare_alloc(&f->mmu, &demand, &spare), 0);
 	trn_mmu_map(&f->mmu, va, size, address, bits, &spare);
-	for (i = 0; i < ARRAY_SIZE(spare.tables); i++)
-		KUNIT_EXPECT_TRUE(test, list_empty(&spare.tables[i]));
+	trn_mmu_spare_free(&f->mmu, &spare);
+}
+
+static void unmap_into(struct kunit *test, u64 va, u64 size, struct trn_mmu_gather *gather)
+{
+	struct fixture *f = test->priv;
+	struct trn_mmu_demand demand;
+	struct trn_mmu_spare spare;
+
+	trn_mmu_demand_init(&demand);
+	trn_mmu_demand_unmap(&f->mmu, va, size, &demand);
+	trn_mmu_spare_init(&spare);
+	KUNIT_ASSERT_EQ(test, trn_mmu_spare_alloc(&f->mmu, &demand, &spare), 0);
+	trn_mmu_unmap(&f->mmu, va, size, &spare, gather);
+	trn_mmu_spare_free(&f->mmu, &spare);
 }
 
 /* Returns the range that was to be invalidated. */
@@ -143,7 +174,7 @@ static struct trn_mmu_gather unmap(struct kunit *test, u64 va, u64 size)
 	struct trn_mmu_gather gather, range;
 
 	trn_mmu_gather_init(&gather);
-	trn_mmu_unmap(&f->mmu, va, size, &gather);
+	unmap_into(test, va, size, &gather);
 	range = gather;
 	trn_mmu_gather_free(&f->mmu, &gather);
 	return range;
@@ -169,6 +200,17 @@ static void expect_mapped(struct kunit *test, u64 va, u64 address, u64 target, b
 	KUNIT_EXPECT_EQ(test, t.target, target);
 	KUNIT_EXPECT_TRUE(test, t.read);
 	KUNIT_EXPECT_EQ(test, t.write, write);
+}
+
+static void expect_leaf(struct kunit *test, u64 va, u64 address, u64 size)
+{
+	struct fixture *f = test->priv;
+	struct translation t = {};
+
+	KUNIT_EXPECT_EQ_MSG(test, walk(&f->memory, f->mmu.root->dma, va, &t), MAPPED,
+			    "va 0x%llx", va);
+	KUNIT_EXPECT_EQ_MSG(test, t.address, address, "va 0x%llx", va);
+	KUNIT_EXPECT_EQ_MSG(test, t.size, size, "va 0x%llx", va);
 }
 
 #define RO	TRN_PTE_READ
@@ -240,7 +282,7 @@ static void trn_mmu_ends_of_space(struct kunit *test)
 	expect_mapped(test, 0, 0x1000, HBM, true);
 }
 
-/* 5 MiB: whole tables in the middle. */
+/* 5 MiB of small leaves: whole tables in the middle. */
 static void trn_mmu_large(struct kunit *test)
 {
 	u64 va = 0x40000000 - 0x3000, size = 5 << 20, offset;
@@ -252,20 +294,225 @@ static void trn_mmu_large(struct kunit *test)
 	expect_unmapped(test, va + size);
 }
 
-/* Extents of one object: prepared once, mapped piece by piece. */
+/* Extents of one object: counted and allocated together, mapped piece by piece. */
 static void trn_mmu_extents(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	u64 va = 0x200000 - 0x2000;
+	struct trn_mmu_demand demand;
 	struct trn_mmu_spare spare;
 
+	trn_mmu_demand_init(&demand);
+	trn_mmu_demand_map(&f->mmu, va, 0x1000, 0x9000, &demand);
+	trn_mmu_demand_map(&f->mmu, va + 0x1000, 0x3000, 0x50000, &demand);
+	/* Two tables of 4 KiB leaves, one of each level above. */
+	KUNIT_EXPECT_EQ(test, demand.tables[0], 2ul);
+	KUNIT_EXPECT_EQ(test, demand.tables[1], 1ul);
+	KUNIT_EXPECT_EQ(test, demand.tables[2], 1ul);
 	trn_mmu_spare_init(&spare);
-	KUNIT_ASSERT_EQ(test, trn_mmu_prepare(&f->mmu, va, 0x4000, &spare), 0);
+	KUNIT_ASSERT_EQ(test, trn_mmu_spare_alloc(&f->mmu, &demand, &spare), 0);
 	trn_mmu_map(&f->mmu, va, 0x1000, 0x9000, RW | TRN_PTE_TARGET_HOST, &spare);
 	trn_mmu_map(&f->mmu, va + 0x1000, 0x3000, 0x50000, RW | TRN_PTE_TARGET_HOST, &spare);
+	expect_no_spare(test, &spare);
 	expect_mapped(test, va, 0x9000, HOST, true);
 	expect_mapped(test, va + 0x1000, 0x50000, HOST, true);
 	expect_mapped(test, va + 0x3000, 0x52000, HOST, true);
+}
+
+/* A range of 4 KiB, 2 MiB and 1 GiB leaves, and what each of them needs. */
+static void trn_mmu_largest_leaves(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	u64 va = 8 * G1 - M2 - K4, address = 4 * G1 - M2 - K4;
+	u64 size = 2 * G1 + 2 * M2 + 2 * K4;
+
+	map(test, va, size, address, RW | TRN_PTE_TARGET_HBM);
+	expect_unmapped(test, va - 1);
+	expect_leaf(test, va, address, K4);
+	expect_leaf(test, va + K4, address + K4, M2);
+	expect_leaf(test, 8 * G1, 4 * G1, G1);
+	expect_leaf(test, 9 * G1 + 0x12345678, 5 * G1 + 0x12345678, G1);
+	expect_leaf(test, 10 * G1, 6 * G1, M2);
+	expect_leaf(test, 10 * G1 + M2, 6 * G1 + M2, K4);
+	expect_unmapped(test, va + size);
+	KUNIT_EXPECT_EQ(test, f->mmu.leaves[0], 2ul);
+	KUNIT_EXPECT_EQ(test, f->mmu.leaves[1], 2ul);
+	KUNIT_EXPECT_EQ(test, f->mmu.leaves[2], 2ul);
+	/* Before and behind one of 4 KiB and one of 2 MiB leaves, all in one of 1 GiB. */
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 6u);
+	unmap(test, va, size);
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 1u);
+	KUNIT_EXPECT_EQ(test, f->mmu.leaves[0] + f->mmu.leaves[1] + f->mmu.leaves[2], 0ul);
+}
+
+/* The address decides too, and so does what the chip knows. */
+static void trn_mmu_small_leaves_when_needed(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	map(test, 4 * M2, M2, 7 * M2 + K4, RW | TRN_PTE_TARGET_HBM);
+	expect_leaf(test, 4 * M2, 7 * M2 + K4, K4);
+	expect_leaf(test, 5 * M2 - 1, 8 * M2 + K4 - 1, K4);
+	map(test, G1, G1, G1 + M2, RW | TRN_PTE_TARGET_HBM);
+	expect_leaf(test, G1, G1 + M2, M2);
+	expect_leaf(test, 2 * G1 - 1, 2 * G1 + M2 - 1, M2);
+	unmap(test, 4 * M2, M2);
+	unmap(test, G1, G1);
+
+	trn_mmu_fini(&f->mmu);
+	KUNIT_ASSERT_EQ(test, trn_mmu_init(&f->mmu, &memory_allocator, &f->memory, K4 | M2), 0);
+	map(test, G1, G1, 3 * G1, RW | TRN_PTE_TARGET_HBM);
+	expect_leaf(test, G1 + M2, 3 * G1 + M2, M2);
+
+	trn_mmu_fini(&f->mmu);
+	KUNIT_ASSERT_EQ(test, trn_mmu_init(&f->mmu, &memory_allocator, &f->memory, K4), 0);
+	map(test, G1, 2 * M2, 3 * G1, RW | TRN_PTE_TARGET_HBM);
+	expect_leaf(test, G1 + M2, 3 * G1 + M2, K4);
+}
+
+static void trn_mmu_split_2m(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct trn_mmu_gather range;
+
+	map(test, 4 * M2, 2 * M2, 8 * M2, RO | TRN_PTE_TARGET_HOST);
+	range = unmap(test, 4 * M2 + 5 * K4, 2 * K4);
+	/* An address in the old leaf: that is enough for the chip to forget it. */
+	KUNIT_EXPECT_EQ(test, range.start, 4 * M2 + 5 * K4);
+	KUNIT_EXPECT_EQ(test, range.end, 4 * M2 + 7 * K4);
+	expect_leaf(test, 4 * M2, 8 * M2, K4);
+	expect_mapped(test, 4 * M2 + 4 * K4 + 0xabc, 8 * M2 + 4 * K4 + 0xabc, HOST, false);
+	expect_unmapped(test, 4 * M2 + 5 * K4);
+	expect_unmapped(test, 4 * M2 + 7 * K4 - 1);
+	expect_mapped(test, 4 * M2 + 7 * K4, 8 * M2 + 7 * K4, HOST, false);
+	expect_mapped(test, 5 * M2 - 1, 9 * M2 - 1, HOST, false);
+	expect_leaf(test, 5 * M2, 9 * M2, M2);
+	KUNIT_EXPECT_EQ(test, f->mmu.leaves[0], 510ul);
+	KUNIT_EXPECT_EQ(test, f->mmu.leaves[1], 1ul);
+
+	unmap(test, 4 * M2, 5 * K4);
+	unmap(test, 4 * M2 + 7 * K4, 2 * M2 - 7 * K4);
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 1u);
+}
+
+/* In the middle of 1 GiB: a table of 2 MiB leaves and one of 4 KiB leaves for each end. */
+static void trn_mmu_split_1g(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	u64 start = 3 * G1 + 10 * M2 + K4, end = 3 * G1 + 20 * M2 + 3 * K4;
+
+	map(test, 3 * G1, G1, 5 * G1, RW | TRN_PTE_TARGET_HBM);
+	expect_leaf(test, start, 5 * G1 + 10 * M2 + K4, G1);
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 2u);
+	unmap(test, start, end - start);
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 5u);
+	expect_leaf(test, 3 * G1, 5 * G1, M2);
+	expect_leaf(test, 3 * G1 + 10 * M2, 5 * G1 + 10 * M2, K4);
+	expect_unmapped(test, start);
+	expect_unmapped(test, 3 * G1 + 15 * M2);
+	expect_unmapped(test, end - 1);
+	expect_leaf(test, end, 5 * G1 + 20 * M2 + 3 * K4, K4);
+	expect_leaf(test, 3 * G1 + 21 * M2, 5 * G1 + 21 * M2, M2);
+	expect_leaf(test, 4 * G1 - 1, 6 * G1 - 1, M2);
+
+	unmap(test, 3 * G1, start - 3 * G1);
+	unmap(test, end, 4 * G1 - end);
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 1u);
+}
+
+/* Both ends in different leaves; whole leaves between them go without tables. */
+static void trn_mmu_split_across(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	map(test, 2 * G1, 3 * G1, 0, RW | TRN_PTE_TARGET_HBM);
+	unmap(test, 3 * G1 - M2, G1 + 2 * M2);
+	expect_leaf(test, 3 * G1 - 2 * M2, G1 - 2 * M2, M2);
+	expect_unmapped(test, 3 * G1 - M2);
+	expect_unmapped(test, 3 * G1 + 12345);
+	expect_unmapped(test, 4 * G1 + M2 - 1);
+	expect_leaf(test, 4 * G1 + M2, 2 * G1 + M2, M2);
+	/* The root, one below it, and one for each leaf that was cut. */
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 4u);
+	unmap(test, 2 * G1, G1 - M2);
+	unmap(test, 4 * G1 + M2, G1 - M2);
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 1u);
+}
+
+/* A whole leaf: all that it translated, and no table. */
+static void trn_mmu_gather_large_leaf(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct trn_mmu_gather range;
+
+	map(test, M2, 3 * M2, 0, RW | TRN_PTE_TARGET_HBM);
+	range = unmap(test, 2 * M2, M2);
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 3u);
+	KUNIT_EXPECT_EQ(test, range.start, 2 * M2);
+	KUNIT_EXPECT_EQ(test, range.end, 3 * M2);
+	expect_leaf(test, M2, 0, M2);
+	expect_leaf(test, 3 * M2, 2 * M2, M2);
+}
+
+/* Leaf after table or table after leaf: only after an invalidate. */
+static void trn_mmu_gather_blocks(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct trn_mmu_gather gather;
+
+	trn_mmu_gather_init(&gather);
+	KUNIT_EXPECT_FALSE(test, trn_mmu_gather_blocks_map(&gather, 0, 1ULL << 48));
+
+	/* Small leaves in a table that stays do not matter. */
+	map(test, M2, 3 * K4, 0, RW | TRN_PTE_TARGET_HBM);
+	unmap_into(test, M2 + K4, K4, &gather);
+	KUNIT_EXPECT_FALSE(test, trn_mmu_gather_blocks_map(&gather, 0, 1ULL << 48));
+
+	/* A table goes. */
+	map(test, 4 * M2, K4, 0, RW | TRN_PTE_TARGET_HBM);
+	unmap_into(test, 4 * M2, K4, &gather);
+	KUNIT_EXPECT_TRUE(test, trn_mmu_gather_blocks_map(&gather, 4 * M2, M2));
+	KUNIT_EXPECT_TRUE(test, trn_mmu_gather_blocks_map(&gather, 5 * M2 - K4, K4));
+	KUNIT_EXPECT_FALSE(test, trn_mmu_gather_blocks_map(&gather, 3 * M2, M2));
+	KUNIT_EXPECT_FALSE(test, trn_mmu_gather_blocks_map(&gather, 5 * M2, M2));
+
+	/* A large leaf goes. */
+	map(test, 5 * M2, M2, 0, RW | TRN_PTE_TARGET_HBM);
+	unmap_into(test, 5 * M2, M2, &gather);
+	KUNIT_EXPECT_TRUE(test, trn_mmu_gather_blocks_map(&gather, 5 * M2, M2));
+	KUNIT_EXPECT_FALSE(test, trn_mmu_gather_blocks_map(&gather, 6 * M2, M2));
+
+	trn_mmu_gather_free(&f->mmu, &gather);
+	KUNIT_EXPECT_FALSE(test, trn_mmu_gather_blocks_map(&gather, 0, 1ULL << 48));
+}
+
+/* What is counted is enough whatever there is, also after an unmap in the sequence. */
+static void trn_mmu_demand_is_enough(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct trn_mmu_demand demand;
+	struct trn_mmu_gather gather;
+	struct trn_mmu_spare spare;
+
+	trn_mmu_demand_init(&demand);
+	trn_mmu_demand_map(&f->mmu, M2, K4, 0, &demand);
+	trn_mmu_demand_map(&f->mmu, M2 + K4, K4, 0x10000, &demand);
+	KUNIT_EXPECT_EQ(test, demand.tables[0], 1ul);
+	trn_mmu_demand_unmap(&f->mmu, M2, 2 * K4, &demand);
+	trn_mmu_demand_map(&f->mmu, M2, K4, 0, &demand);
+
+	trn_mmu_spare_init(&spare);
+	KUNIT_ASSERT_EQ(test, trn_mmu_spare_alloc(&f->mmu, &demand, &spare), 0);
+	trn_mmu_gather_init(&gather);
+	trn_mmu_map(&f->mmu, M2, K4, 0, RW, &spare);
+	trn_mmu_map(&f->mmu, M2 + K4, K4, 0x10000, RW, &spare);
+	trn_mmu_unmap(&f->mmu, M2, 2 * K4, &spare, &gather);
+	trn_mmu_map(&f->mmu, M2, K4, 0x20000, RW, &spare);
+	expect_mapped(test, M2, 0x20000, HBM, true);
+	expect_unmapped(test, M2 + K4);
+	trn_mmu_gather_free(&f->mmu, &gather);
+	trn_mmu_spare_free(&f->mmu, &spare);
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 4u);
 }
 
 static void trn_mmu_unmap_keeps_neighbours(struct kunit *test)
@@ -316,7 +563,7 @@ static void trn_mmu_gather_defers_free(struct kunit *test)
 
 	map(test, 0x5000, 0x1000, 0x1000, RW | TRN_PTE_TARGET_HBM);
 	trn_mmu_gather_init(&gather);
-	trn_mmu_unmap(&f->mmu, 0x5000, 0x1000, &gather);
+	unmap_into(test, 0x5000, 0x1000, &gather);
 	KUNIT_EXPECT_EQ(test, f->memory.allocated, 4u);
 	expect_unmapped(test, 0x5000);
 	/* The same range again, before the old tables are gone. */
@@ -333,13 +580,17 @@ static void trn_mmu_out_of_memory(struct kunit *test)
 	struct fixture *f = test->priv;
 	/* Needs two tables of each level but the root's. */
 	u64 va = (1ULL << 39) - 0x1000, size = 0x2000;
+	struct trn_mmu_demand demand;
 	struct trn_mmu_spare spare;
 	unsigned int left;
 
+	trn_mmu_demand_init(&demand);
+	trn_mmu_demand_map(&f->mmu, va, size, 0x1000, &demand);
 	for (left = 0; left < 6; left++) {
 		f->memory.left = left;
 		trn_mmu_spare_init(&spare);
-		KUNIT_EXPECT_EQ(test, trn_mmu_prepare(&f->mmu, va, size, &spare), -ENOMEM);
+		KUNIT_EXPECT_EQ(test, trn_mmu_spare_alloc(&f->mmu, &demand, &spare), -ENOMEM);
+		expect_no_spare(test, &spare);
 		KUNIT_EXPECT_EQ(test, f->memory.allocated, 1u);
 		expect_unmapped(test, va);
 	}
@@ -357,6 +608,14 @@ static struct kunit_case trn_mmu_cases[] = {
 	KUNIT_CASE(trn_mmu_ends_of_space),
 	KUNIT_CASE(trn_mmu_large),
 	KUNIT_CASE(trn_mmu_extents),
+	KUNIT_CASE(trn_mmu_largest_leaves),
+	KUNIT_CASE(trn_mmu_small_leaves_when_needed),
+	KUNIT_CASE(trn_mmu_split_2m),
+	KUNIT_CASE(trn_mmu_split_1g),
+	KUNIT_CASE(trn_mmu_split_across),
+	KUNIT_CASE(trn_mmu_gather_large_leaf),
+	KUNIT_CASE(trn_mmu_gather_blocks),
+	KUNIT_CASE(trn_mmu_demand_is_enough),
 	KUNIT_CASE(trn_mmu_unmap_keeps_neighbours),
 	KUNIT_CASE(trn_mmu_unmap_frees_tables),
 	KUNIT_CASE(trn_mmu_gather_defers_free),
