@@ -10,6 +10,7 @@
 
 #include <drm/drm_managed.h>
 
+#include "trn_cgroup.h"
 #include "trn_device.h"
 #include "trn_hbm.h"
 
@@ -92,7 +93,8 @@ int trn_hbm_init(struct trn_device *tdev)
 		hbm->stacks++;
 		aperture -= visible;
 	}
-	return 0;
+	hbm->cgroup = trn_cgroup_register(&tdev->drm, trn_hbm_total(tdev));
+	return PTR_ERR_OR_ZERO(hbm->cgroup);
 }
 
 static u64 trn_hbm_avail(const struct trn_hbm_stack *stack, bool visible)

@@ -11,6 +11,7 @@
 
 #define TRN_HBM_STACKS_MAX	DRM_TRN_HBM_STACKS_MAX
 
+struct dmem_cgroup_region;
 struct trn_device;
 
 /*
@@ -39,6 +40,7 @@ struct trn_hbm {
 	struct mutex lock;
 	unsigned int stacks;
 	struct trn_hbm_stack stack[TRN_HBM_STACKS_MAX];
+	struct dmem_cgroup_region *cgroup;
 };
 
 /* Memory of one object: blocks of one stack, struct gpu_buddy_block.link. */

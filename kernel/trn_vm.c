@@ -294,7 +294,7 @@ void trn_vm_unmap_sync(struct trn_vm *vm, u64 va, u64 size)
  * @bo: out: the object it is in, with a reference for the caller
  *
  * Return: its address, valid while the object is; -ENOENT if nothing is mapped
- * at @va, -EINVAL if it is not host memory.
+ * at @va, -EINVAL if it is not host memory, or an import.
  */
 __le64 *trn_vm_find_word(struct trn_vm *vm, u64 va, struct trn_bo **bo)
 {
@@ -306,7 +306,7 @@ __le64 *trn_vm_find_word(struct trn_vm *vm, u64 va, struct trn_bo **bo)
 	mapping = vm->closed ? NULL : trn_vm_find(vm, va);
 	if (!mapping) {
 		word = ERR_PTR(-ENOENT);
-	} else if (mapping->bo->placement != DRM_TRN_BO_HOST) {
+	} else if (!mapping->bo->pages) {
 		word = ERR_PTR(-EINVAL);
 	} else {
 		offset = mapping->offset + va - mapping->node.start;
