@@ -12,6 +12,6 @@ vdev_server_sources := $(vdev_pci_sources) tools/vdev/log.c $(addprefix tools/vd
 	version.c)
 
 $(eval $(call program,trn-vdev, \
-	tools/vdev/main.c tools/vdev/options.c tools/vdev/control.c \
+	tools/vdev/main.c tools/vdev/options.c tools/vdev/control.c tools/vdev/memcpy_time.c \
 	$(vdev_server_sources) $(vdev_model_sources), \
 	jansson))

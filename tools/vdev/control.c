@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "memcpy_time.h"
 
 #define CLIENTS_MAX 16
 #define SUBJECT	    "control"
@@ -107,6 +108,27 @@ static json_t *do_stats(const struct trn_control_chip *chips, unsigned int count
 	return json_pack("{s:b, s:o}", "ok", 1, "stats", counters);
 }
 
+static json_t *do_memcpy(const struct trn_control_chip *chips, unsigned int count,
+			 const json_t *request)
+{
+	const json_t *size = json_object_get(request, "bytes");
+	json_int_t bytes = json_integer_value(size);
+	uint64_t ns;
+	int err;
+
+	(void)chips;
+	(void)count;
+	if (!json_is_integer(size) || bytes < (json_int_t)TRN_MEMCPY_TIME_MIN ||
+	    bytes > (json_int_t)TRN_MEMCPY_TIME_MAX)
+		return failure("\"bytes\" must be a number, %lu to %lu", TRN_MEMCPY_TIME_MIN,
+			       TRN_MEMCPY_TIME_MAX);
+	err = trn_memcpy_time(bytes, &ns);
+	if (err)
+		return failure("no memory for two times %" JSON_INTEGER_FORMAT " bytes: %s", bytes,
+			       strerror(-err));
+	return json_pack("{s:b, s:I}", "ok", 1, "ns", (json_int_t)ns);
+}
+
 static const struct {
 	const char *name;
 	json_t *(*handle)(const struct trn_control_chip *chips, unsigned int count,
@@ -114,6 +136,7 @@ static const struct {
 } verbs[] = {
 	{ "list", do_list },
 	{ "stats", do_stats },
+	{ "memcpy", do_memcpy },
 };
 
 static json_t *execute(const struct trn_control_chip *chips, unsigned int count,
@@ -129,7 +152,7 @@ static json_t *execute(const struct trn_control_chip *chips, unsigned int count,
 		if (!strcmp(verb, verbs[i].name))
 			return verbs[i].handle(chips, count, request);
 	}
-	return failure("there is no verb \"%s\"; there are list and stats", verb);
+	return failure("there is no verb \"%s\"; there are list, stats and memcpy", verb);
 }
 
 char *trn_control_answer(const struct trn_control_chip *chips, unsigned int count,

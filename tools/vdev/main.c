@@ -138,6 +138,7 @@ static bool make_chip(struct vdev *vdev, unsigned int index)
 		.generation = options->generation,
 		.hbm_size = options->hbm_size,
 		.aperture = options->aperture,
+		.page_sizes = options->page_sizes,
 		.defects = options->defects[index],
 	};
 

@@ -22,6 +22,7 @@ static const char usage[] =
 	"  --chips N                number of chips, 1 (default) to 144\n"
 	"  --hbm SIZE               HBM of each chip (default: the generation's)\n"
 	"  --aperture SIZE          HBM visible in BAR 2, a power of two (default 256M)\n"
+	"  --largest-page SIZE      leaves of page tables: 4K, 2M or 1G (default) and all below\n"
 	"  --seed N                 changes the chips' UUIDs (default 0)\n"
 	"  --defect CHIP=DEFECT     build a chip broken; may be repeated.  DEFECT is one of\n"
 	"                           never-ready, bad-identify, no-heartbeat, no-aperture,\n"
@@ -122,6 +123,16 @@ static int parse_generation(struct trn_options *options, const char *name)
 	return wrong("--gen %s: must be inf2, trn1, trn2, trn3 or trn4", name);
 }
 
+static int parse_largest_page(struct trn_options *options, const char *text)
+{
+	uint64_t size;
+
+	if (!parse_size(text, &size) || size & (size - 1) || !(size & TRN_CHIP_PAGE_SIZES))
+		return wrong("--largest-page %s: must be 4K, 2M or 1G", text);
+	options->page_sizes = TRN_CHIP_PAGE_SIZES & (2 * size - 1);
+	return -1;
+}
+
 /* What can be said only when all options are known. */
 static int check(struct trn_options *options)
 {
@@ -158,6 +169,7 @@ int trn_options_parse(struct trn_options *options, int argc, char **argv)
 		{ "chips", required_argument, NULL, 'c' },
 		{ "hbm", required_argument, NULL, 'm' },
 		{ "aperture", required_argument, NULL, 'a' },
+		{ "largest-page", required_argument, NULL, 'p' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "defect", required_argument, NULL, 'x' },
 		{ "help", no_argument, NULL, 'h' },
@@ -170,6 +182,7 @@ int trn_options_parse(struct trn_options *options, int argc, char **argv)
 		.generation = trn_generation_by_name("trn2"),
 		.chips = 1,
 		.aperture = 256ULL << 20,
+		.page_sizes = TRN_CHIP_PAGE_SIZES,
 	};
 	opterr = 0;
 	while (status < 0 && (option = getopt_long(argc, argv, ":", names, NULL)) != -1) {
@@ -196,6 +209,9 @@ int trn_options_parse(struct trn_options *options, int argc, char **argv)
 			if (!parse_size(optarg, &options->aperture))
 				status = wrong("--aperture %s: must be a size like 256M or 32G",
 					       optarg);
+			break;
+		case 'p':
+			status = parse_largest_page(options, optarg);
 			break;
 		case 's':
 			if (!parse_plain_number(optarg, &options->seed))

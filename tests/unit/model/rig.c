@@ -23,6 +23,27 @@ static void count_access(struct rig *rig)
 	__atomic_add_fetch(&rig->accesses, 1, __ATOMIC_RELAXED);
 }
 
+/* What a map holds beyond what was asked for: all around it that is not refused. */
+static void set_window(const struct rig *rig, struct trn_host_map *map, uint64_t dma, uint8_t what)
+{
+	uint64_t start, end;
+
+	map->first = dma;
+	map->last = dma + map->length - 1;
+	if (!rig->window)
+		return;
+	start = dma & ~(rig->window - 1);
+	end = start + rig->window;
+	if (start < RIG_RAM)
+		start = RIG_RAM;
+	if (end > RIG_RAM + RIG_RAM_SIZE)
+		end = RIG_RAM + RIG_RAM_SIZE;
+	while (map->first > start && allowed(rig, map->first - 1, what))
+		map->first = (map->first - 1) & ~4095ULL;
+	while (map->last + 1 < end && allowed(rig, map->last + 1, what))
+		map->last = (map->last + 1) | 4095;
+}
+
 static int host_map(void *host, uint64_t dma, size_t length, bool write, struct trn_host_map *map)
 {
 	struct rig *rig = host;
@@ -46,6 +67,7 @@ static int host_map(void *host, uint64_t dma, size_t length, bool write, struct 
 	*map = (struct trn_host_map){ .address = rig_pointer(rig, dma),
 				      .length = usable,
 				      .token = rig };
+	set_window(rig, map, dma, what);
 	__atomic_add_fetch(&rig->held, 1, __ATOMIC_RELAXED);
 	return 0;
 }
@@ -126,6 +148,7 @@ void rig_create(struct rig *rig, const char *generation, uint64_t hbm_size, unsi
 		.generation = trn_generation_by_name(generation),
 		.hbm_size = hbm_size ? hbm_size : RIG_HBM_SIZE,
 		.aperture = 1 << 20,
+		.page_sizes = TRN_CHIP_PAGE_SIZES,
 		.uuid = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 },
 		.serial = "RIG-0001",
 		.defects = defects,

@@ -40,6 +40,7 @@ struct rig {
 	uint64_t ram_used;
 	uint8_t *denied;		      /* RIG_DENY_* for each page of RAM */
 	size_t map_limit;		      /* most bytes that one map() gives; 0 = no limit */
+	uint64_t window;		      /* a map holds aligned RAM of this size; 0 = what it gives */
 	int held;			      /* maps not given back; atomic */
 	unsigned int accesses;		      /* calls of the chip but interrupts; atomic */
 	unsigned int interrupts[TRN_VECTORS]; /* atomic */

@@ -70,8 +70,9 @@ START_TEST(bad_configurations)
 		.generation = trn_generation_by_name("trn2"),
 		.hbm_size = 96ULL << 30,
 		.aperture = 256 << 20,
+		.page_sizes = TRN_CHIP_PAGE_SIZES,
 	};
-	struct trn_chip_config bad[] = { good, good, good, good, good, good, good };
+	struct trn_chip_config bad[] = { good, good, good, good, good, good, good, good, good };
 
 	bad[0].generation = NULL;
 	bad[1].hbm_size = 0;
@@ -80,6 +81,8 @@ START_TEST(bad_configurations)
 	bad[4].aperture = 3 << 20;
 	bad[5].aperture = 256ULL << 30;
 	bad[6].aperture = 2048;
+	bad[7].page_sizes = 1 << 21;
+	bad[8].page_sizes |= 1 << 13;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		errno = 0;
 		ck_assert_ptr_null(trn_chip_create(&bad[i], NULL, NULL));
@@ -95,6 +98,7 @@ START_TEST(aperture_beyond_hbm)
 		.generation = trn_generation_by_name("trn2"),
 		.hbm_size = 96 << 20,
 		.aperture = 128 << 20,
+		.page_sizes = TRN_CHIP_PAGE_SIZES,
 	};
 	struct trn_chip *chip = trn_chip_create(&config, NULL, NULL);
 	struct stat status;

@@ -567,7 +567,7 @@ START_TEST(fairness)
 	for (uint16_t i = 0; i < 8; i++)
 		rig_queue_create(&rig, &many[i], 10 + i, &kernel, &space, 2);
 	for (unsigned int i = 0; i < 8; i++)
-		rig_submit(&rig, &many[i], rig_fill(DATA_VA, DATA_SIZE, i, 0));
+		rig_submit(&rig, &many[i], rig_fill(DATA_VA, DATA_SIZE, i + 1, 0));
 	do {
 		rig_step(&rig);
 		low = UINT64_MAX;

@@ -26,7 +26,7 @@ $(eval $(call unit_test,vdev-live, \
 
 $(eval $(call unit_test,vdev-control, \
 	$(addprefix $(vdev_test)/, test_control.c client.c fake_chip.c rig.c) \
-	tools/vdev/control.c $(vdev_server_sources) tools/vdev/model/generations.c, \
+	tools/vdev/control.c tools/vdev/memcpy_time.c $(vdev_server_sources) tools/vdev/model/generations.c, \
 	jansson))
 
 $(eval $(call unit_test,vdev-options, \

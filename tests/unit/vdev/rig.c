@@ -49,6 +49,7 @@ void rig_begin(struct rig *rig, unsigned int defects)
 		.generation = trn_generation_by_name("trn2"),
 		.hbm_size = RIG_HBM,
 		.aperture = RIG_APERTURE,
+		.page_sizes = TRN_CHIP_PAGE_SIZES,
 		.defects = defects,
 	};
 

@@ -74,6 +74,27 @@ START_TEST(stats)
 }
 END_TEST
 
+START_TEST(memcpy_takes_time)
+{
+	static const char *const requests[] = {
+		"{\"verb\":\"memcpy\",\"bytes\":4096}",
+		"{\"verb\":\"memcpy\",\"bytes\":16777216}",
+	};
+	json_int_t ns[2];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		json_t *reply = ask(requests[i], strlen(requests[i]));
+
+		ck_assert(json_is_true(json_object_get(reply, "ok")));
+		ns[i] = json_integer_value(json_object_get(reply, "ns"));
+		json_decref(reply);
+	}
+	/* 4,096 times as much; a cache may make the small one faster still, nothing slower. */
+	ck_assert_int_gt(ns[0], 0);
+	ck_assert_int_gt(ns[1], 100 * ns[0]);
+}
+END_TEST
+
 static const struct {
 	const char *request, *problem;
 } wrong[] = {
@@ -87,6 +108,11 @@ static const struct {
 	{ "{\"verb\":\"dance\"}", "dance" },
 	/* Longer than the others, and of characters that are longer than a byte. */
 	{ "{\"verb\":\"zäääääääääääääääääääääääääääääääääääääääää\"}", "no verb" },
+	{ "{\"verb\":\"memcpy\"}", "4096 to 268435456" },
+	{ "{\"verb\":\"memcpy\",\"bytes\":\"4096\"}", "\"bytes\"" },
+	{ "{\"verb\":\"memcpy\",\"bytes\":4095}", "4096" },
+	{ "{\"verb\":\"memcpy\",\"bytes\":268435457}", "268435456" },
+	{ "{\"verb\":\"memcpy\",\"bytes\":-1}", "\"bytes\"" },
 	{ "{\"verb\":\"stats\"}", "\"chip\"" },
 	{ "{\"verb\":\"stats\",\"chip\":\"0\"}", "\"chip\"" },
 	{ "{\"verb\":\"stats\",\"chip\":1}", "no chip 1" },
@@ -235,6 +261,7 @@ int main(void)
 	tcase_add_checked_fixture(answers, begin, end);
 	tcase_add_test(answers, list);
 	tcase_add_test(answers, stats);
+	tcase_add_test(answers, memcpy_takes_time);
 	tcase_add_loop_test(answers, wrong_requests_are_named, 0, sizeof(wrong) / sizeof(wrong[0]));
 	tcase_add_test(answers, depth_is_bounded);
 	suite_add_tcase(suite, answers);

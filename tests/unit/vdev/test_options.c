@@ -36,6 +36,7 @@ START_TEST(defaults)
 	ck_assert_uint_eq(options.chips, 1);
 	ck_assert_uint_eq(options.hbm_size, 96ULL << 30);
 	ck_assert_uint_eq(options.aperture, 256ULL << 20);
+	ck_assert_uint_eq(options.page_sizes, 1 << 12 | 1 << 21 | 1 << 30);
 	ck_assert_uint_eq(options.defects[0], 0);
 }
 END_TEST
@@ -63,6 +64,17 @@ START_TEST(sizes_have_units)
 	ck_assert_uint_eq(options.aperture, 4096);
 	ck_assert_int_eq(parse("--socket-dir d --hbm 1T --aperture 1M"), -1);
 	ck_assert_uint_eq(options.hbm_size, 1ULL << 40);
+}
+END_TEST
+
+START_TEST(largest_page)
+{
+	ck_assert_int_eq(parse("--socket-dir d --largest-page 4K"), -1);
+	ck_assert_uint_eq(options.page_sizes, 1 << 12);
+	ck_assert_int_eq(parse("--socket-dir d --largest-page 2M"), -1);
+	ck_assert_uint_eq(options.page_sizes, 1 << 12 | 1 << 21);
+	ck_assert_int_eq(parse("--socket-dir d --largest-page 1G"), -1);
+	ck_assert_uint_eq(options.page_sizes, 1 << 12 | 1 << 21 | 1 << 30);
 }
 END_TEST
 
@@ -96,6 +108,10 @@ static const struct {
 	{ "--socket-dir d --aperture x", "--aperture x" },
 	{ "--socket-dir d --hbm 96G --aperture 256G", "98304M" },
 	{ "--socket-dir d --hbm 64G --aperture 128G", "65536M" },
+	{ "--socket-dir d --largest-page 8K", "--largest-page 8K" },
+	{ "--socket-dir d --largest-page 0", "4K, 2M or 1G" },
+	{ "--socket-dir d --largest-page 3M", "4K, 2M or 1G" },
+	{ "--socket-dir d --largest-page big", "4K, 2M or 1G" },
 	{ "--socket-dir d --seed x", "--seed x" },
 	{ "--socket-dir d --defect never-ready", "CHIP=DEFECT" },
 	{ "--socket-dir d --defect 0=slow", "small-bar" },
@@ -138,6 +154,7 @@ int main(void)
 	tcase_add_test(tests, defaults);
 	tcase_add_test(tests, everything_said);
 	tcase_add_test(tests, sizes_have_units);
+	tcase_add_test(tests, largest_page);
 	tcase_add_test(tests, aperture_fits_hbm);
 	tcase_add_loop_test(tests, mistakes_are_named, 0, sizeof(wrong) / sizeof(wrong[0]));
 	suite_add_tcase(suite, tests);

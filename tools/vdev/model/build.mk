@@ -6,7 +6,9 @@ vdev_model_sources := $(addprefix tools/vdev/model/, \
 	events.c \
 	generations.c \
 	hbm.c \
+	operand.c \
 	queue.c \
 	registers.c \
 	span.c \
+	tlb.c \
 	translate.c)

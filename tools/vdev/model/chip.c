@@ -26,6 +26,8 @@ static bool config_valid(const struct trn_chip_config *config)
 	if (!config->generation || config->hbm_size == 0 ||
 	    config->hbm_size % (config->generation->hbm_stacks * STACK_ALIGN))
 		return false;
+	if (!(config->page_sizes & TRN_PAGE_SIZE) || (config->page_sizes & ~TRN_CHIP_PAGE_SIZES))
+		return false;
 	/* A power of two, less than twice HBM: at most HBM rounded up. */
 	return aperture >= TRN_PAGE_SIZE && !(aperture & (aperture - 1)) &&
 	       aperture / 2 < config->hbm_size;

@@ -32,10 +32,14 @@ enum trn_chip_defect {
 	TRN_DEFECT_SMALL_BAR	= 1 << 4,	/* BAR 4 is smaller than its queues need */
 };
 
+/* All sizes of leaves that the model knows: 4 KiB, 2 MiB, 1 GiB. */
+#define TRN_CHIP_PAGE_SIZES (1U << 12 | 1U << 21 | 1U << 30)
+
 struct trn_chip_config {
 	const struct trn_generation *generation;
 	uint64_t	hbm_size;	/* bytes, all stacks; multiple of stacks × 2 MiB */
 	uint64_t	aperture;	/* bytes, power of two, <= next power of two of hbm_size */
+	uint32_t	page_sizes;	/* CAP_PAGE_SIZES; bits of TRN_CHIP_PAGE_SIZES, 12 always */
 	uint8_t		uuid[16];
 	char		serial[32];
 	unsigned int	defects;	/* enum trn_chip_defect */

@@ -3,8 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define FILE_PAGE 4096ULL
+
+/*
+ * To give pages back and to get them again takes longer than to write zeroes, so HBM keeps some
+ * memory, and pieces that are not worth a system call.
+ */
+#define KEPT_MAX    (32ULL << 20)
+#define DISCARD_MIN (64ULL << 10)
 
 int trn_hbm_init(struct trn_hbm *hbm, uint64_t size, uint64_t aperture)
 {
@@ -50,4 +62,32 @@ size_t trn_hbm_hole(const struct trn_hbm *hbm, uint64_t address, size_t length)
 	if (data < 0)
 		return errno == ENXIO ? length : 0;
 	return (uint64_t)data - address < length ? (uint64_t)data - address : length;
+}
+
+static bool has_too_much(const struct trn_hbm *hbm)
+{
+	struct stat file;
+
+	return !fstat(hbm->fd, &file) && (uint64_t)file.st_blocks * 512 > KEPT_MAX;
+}
+
+static bool discard(const struct trn_hbm *hbm, uint64_t first, uint64_t end)
+{
+	return !fallocate(hbm->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first, end - first);
+}
+
+void trn_hbm_zero(const struct trn_hbm *hbm, uint64_t address, size_t length)
+{
+	uint64_t end = address + length;
+	uint64_t first_page = (address + FILE_PAGE - 1) & ~(FILE_PAGE - 1);
+	uint64_t end_page = end & ~(FILE_PAGE - 1);
+
+	/* Of a page of which a part is kept only bytes are written: others may write the rest. */
+	if (end_page >= first_page + DISCARD_MIN && has_too_much(hbm) &&
+	    discard(hbm, first_page, end_page)) {
+		memset(hbm->memory + address, 0, first_page - address);
+		memset(hbm->memory + end_page, 0, end - end_page);
+	} else {
+		memset(hbm->memory + address, 0, length);
+	}
 }

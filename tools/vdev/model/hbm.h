@@ -27,4 +27,10 @@ void trn_hbm_discard(struct trn_hbm *hbm);
  */
 size_t trn_hbm_hole(const struct trn_hbm *hbm, uint64_t address, size_t length);
 
+/*
+ * Makes [address, address + length) read as zero.  Whole pages go back to the system
+ * if HBM takes much memory; bytes beside the range are not touched at any time.
+ */
+void trn_hbm_zero(const struct trn_hbm *hbm, uint64_t address, size_t length);
+
 #endif /* TRN_VDEV_HBM_H */

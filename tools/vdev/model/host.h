@@ -18,9 +18,15 @@
  * valid: an unmap by the host waits for unmap().
  */
 struct trn_host_map {
-	void	*address;
-	size_t	length;		/* bytes usable from address, may be less than asked for */
-	void	*token;		/* the implementation's own */
+	void		*address;	/* of the byte asked for */
+	size_t		length;		/* bytes usable from address, may be less than asked for */
+	/*
+	 * All that the map holds, at least what was asked for and got: host DMA addresses
+	 * first … last (inclusive), contiguous in memory and thus found relative to address.
+	 */
+	uint64_t	first;
+	uint64_t	last;
+	void		*token;		/* the implementation's own */
 };
 
 struct trn_host_ops {

@@ -155,6 +155,9 @@ static uint8_t check_packet(const struct trn_packet *packet)
 	case TRN_PACKET_COPY:
 		reason = trn_copy_check(packet);
 		break;
+	case TRN_PACKET_COPY_ND:
+		reason = trn_copy_nd_check(packet);
+		break;
 	case TRN_PACKET_FILL:
 		reason = trn_fill_check(packet);
 		break;
@@ -249,23 +252,15 @@ static void fence_wait(struct trn_chip *chip, struct trn_queue *queue)
 	}
 }
 
-static void copy(struct trn_chip *chip, struct trn_queue *queue)
+static void bulk(struct trn_chip *chip, struct trn_queue *queue,
+		 bool (*unit)(struct trn_chip *chip, uint16_t asid, const struct trn_packet *packet,
+			      uint64_t *done, struct trn_fault *fault))
 {
 	struct trn_fault fault;
 
-	if (!trn_copy_unit(chip, queue->asid, &queue->packet, &queue->done, &fault))
+	if (!unit(chip, queue->asid, &queue->packet, &queue->done, &fault))
 		stop_fault(chip, queue, &fault);
-	else if (queue->done == le64toh(queue->packet.copy.length))
-		queue->phase = TRN_PHASE_RETIRE;
-}
-
-static void fill(struct trn_chip *chip, struct trn_queue *queue)
-{
-	struct trn_fault fault;
-
-	if (!trn_fill_unit(chip, queue->asid, &queue->packet, &queue->done, &fault))
-		stop_fault(chip, queue, &fault);
-	else if (queue->done == le64toh(queue->packet.fill.length))
+	else if (queue->done == trn_dma_length(&queue->packet))
 		queue->phase = TRN_PHASE_RETIRE;
 }
 
@@ -282,10 +277,11 @@ static void execute(struct trn_chip *chip, struct trn_queue *queue)
 		fence_wait(chip, queue);
 		break;
 	case TRN_PACKET_COPY:
-		copy(chip, queue);
+	case TRN_PACKET_COPY_ND:
+		bulk(chip, queue, trn_copy_unit);
 		break;
 	case TRN_PACKET_FILL:
-		fill(chip, queue);
+		bulk(chip, queue, trn_fill_unit);
 		break;
 	}
 }

@@ -90,7 +90,7 @@ static uint32_t read32(const struct trn_chip *chip, uint64_t offset)
 	case TRN_REG_CAP_VA_BITS:
 		return TRN_VA_BITS;
 	case TRN_REG_CAP_PAGE_SIZES:
-		return 1U << TRN_PAGE_SHIFT;
+		return chip->config.page_sizes;
 	case TRN_REG_CAP_RING_MAX:
 		return 1U << TRN_RING_LOG2_MAX;
 	case TRN_REG_CAP_SBUF_SIZE:

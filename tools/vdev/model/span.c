@@ -7,19 +7,21 @@
 #include "shared.h"
 #include "state.h"
 
-bool trn_span_hold(struct trn_chip *chip, uint16_t asid, uint64_t va, uint8_t access,
-		   struct trn_span *span, struct trn_fault *fault)
+bool trn_span_get(struct trn_chip *chip, uint16_t asid, uint64_t va, size_t length, uint8_t access,
+		  struct trn_span *span, struct trn_fault *fault)
 {
 	const struct trn_extent *extent = &span->extent;
 	int err;
 
-	span->length = extent->length;
+	if (!trn_translate(chip, asid, va, length, access, &span->extent, fault))
+		return false;
+	span->length = extent->length < length ? extent->length : length;
 	if (extent->hbm) {
 		span->memory = chip->hbm.memory + extent->address;
 		return true;
 	}
-	err = chip->ops->map(chip->host, extent->address, extent->length,
-			     access == TRN_ACCESS_WRITE, &span->map);
+	err = chip->ops->map(chip->host, extent->address, span->length, access == TRN_ACCESS_WRITE,
+			     &span->map);
 	if (err == -EOPNOTSUPP) {
 		/* The next page may be other memory. */
 		size_t page = TRN_PAGE_SIZE - (extent->address & (TRN_PAGE_SIZE - 1));
@@ -35,13 +37,6 @@ bool trn_span_hold(struct trn_chip *chip, uint16_t asid, uint64_t va, uint8_t ac
 	if (span->length > span->map.length)
 		span->length = span->map.length;
 	return true;
-}
-
-bool trn_span_get(struct trn_chip *chip, uint16_t asid, uint64_t va, size_t length, uint8_t access,
-		  struct trn_span *span, struct trn_fault *fault)
-{
-	return trn_translate(chip, asid, va, length, access, &span->extent, fault) &&
-	       trn_span_hold(chip, asid, va, access, span, fault);
 }
 
 void trn_span_put(struct trn_chip *chip, struct trn_span *span)

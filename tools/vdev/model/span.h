@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A span is memory behind a virtual address, held for one access: the device's
- * view of a pointer.  Spans live inside one step of the chip.
+ * A span is memory behind a virtual address, held for one access of a packet's size
+ * or less: the device's view of a pointer.  Spans live inside one step of the chip.
  */
 #ifndef TRN_VDEV_SPAN_H
 #define TRN_VDEV_SPAN_H
@@ -23,9 +23,6 @@ struct trn_span {
 /* Holds memory at va, at most length bytes.  False with *fault set. */
 bool trn_span_get(struct trn_chip *chip, uint16_t asid, uint64_t va, size_t length, uint8_t access,
 		  struct trn_span *span, struct trn_fault *fault);
-/* The same for an extent that was translated in this step; va is its address. */
-bool trn_span_hold(struct trn_chip *chip, uint16_t asid, uint64_t va, uint8_t access,
-		   struct trn_span *span, struct trn_fault *fault);
 void trn_span_put(struct trn_chip *chip, struct trn_span *span);
 
 /* Copies length bytes, at most those of one page, out of virtual memory. */

@@ -13,6 +13,7 @@
 #include "hbm.h"
 #include "queue.h"
 #include "registers.h"
+#include "tlb.h"
 #include "translate.h"
 
 enum trn_power {

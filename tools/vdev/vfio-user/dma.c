@@ -258,6 +258,8 @@ int trn_dma_hold(struct trn_dma *dma, uint64_t address, size_t length, bool writ
 		map->length = range->last - address < length - 1
 				      ? (size_t)(range->last - address) + 1
 				      : length;
+		map->first = range->first;
+		map->last = range->last;
 		map->token = range;
 	}
 	pthread_mutex_unlock(&dma->lock);
