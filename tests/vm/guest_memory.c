@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #define STAGING_VA UINT64_C(0x100000000000)
@@ -68,7 +69,7 @@ int guest_name(int fd, uint32_t handle, const char *name)
 {
 	struct drm_trn_bo_set_name set_name = { .handle = handle };
 
-	strncpy((char *)set_name.name, name, sizeof(set_name.name));
+	snprintf((char *)set_name.name, sizeof(set_name.name), "%s", name);
 	return guest_ioctl(fd, DRM_IOCTL_TRN_BO_SET_NAME, &set_name);
 }
 
@@ -128,6 +129,11 @@ struct guest_mover guest_mover(int fd)
 	guest_fails(guest_bind(fd, mover.context, staging, STAGING_VA, GUEST_STAGING), 0);
 	mover.bytes = guest_map(fd, staging, GUEST_STAGING);
 	return mover;
+}
+
+void guest_mover_end(struct guest_mover *mover)
+{
+	ck_assert_int_eq(munmap(mover->bytes, GUEST_STAGING), 0);
 }
 
 /* Also for objects that the chip may not write. */

@@ -40,6 +40,8 @@ struct guest_mover {
 };
 
 struct guest_mover guest_mover(int fd);
+/* Unmaps the staging buffer, which holds the file; the rest goes with it. */
+void guest_mover_end(struct guest_mover *mover);
 /* @size bytes at @offset, both multiples of the page size, to or from the staging buffer. */
 void guest_fetch(struct guest_mover *mover, uint32_t handle, uint64_t offset, uint64_t size);
 void guest_store(struct guest_mover *mover, uint32_t handle, uint64_t offset, uint64_t size);

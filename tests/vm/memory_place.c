@@ -102,12 +102,13 @@ END_TEST
 START_TEST(object_across_the_border)
 {
 	uint64_t hidden = empty.stack[0].free - empty.cpu_visible_free;
-	struct guest_mover mover = guest_mover(fd);
+	struct guest_mover mover;
 	uint32_t filler, handle;
 	uint64_t offset;
 
 	if (!aperture_is_small())
 		return;
+	mover = guest_mover(fd);
 	guest_fails(guest_hbm(fd, 0, hidden - 2 * MIB, &filler), 0);
 	guest_fails(guest_hbm(fd, 0, 4 * MIB, &handle), 0);
 	ck_assert_uint_eq(guest_memory(fd).cpu_visible_free, empty.cpu_visible - 2 * MIB);
@@ -115,6 +116,7 @@ START_TEST(object_across_the_border)
 	guest_check_zero(&mover, handle, 4 * MIB);
 	guest_fill_object(&mover, handle, 4 * MIB, 1);
 	guest_check_object(&mover, handle, 4 * MIB, 1);
+	guest_mover_end(&mover);
 }
 END_TEST
 
