@@ -209,6 +209,8 @@ void trn_admin_poll(struct trn_device *tdev)
 		/* The phase is written last: read the rest after it. */
 		dma_rmb();
 		cqe = *entry;
+		/* Once: what is checked is what is used. */
+		barrier();
 		if (!trn_admin_completion_valid(tdev, &cqe)) {
 			trn_device_declare_dead(tdev,
 						"bad admin completion: id 0x%04x status %u sq_head %u phase 0x%04x",
@@ -227,7 +229,12 @@ void trn_admin_poll(struct trn_device *tdev)
 		slot = &admin->slots[index];
 		if (index == TRN_ADMIN_EVENT_SLOT) {
 			slot->state = TRN_ADMIN_SLOT_FREE;
-			event = !cqe.status;
+			event = true;
+			if (cqe.status) {
+				trn_device_declare_dead(tdev, "event command failed with status %u",
+							le16_to_cpu(cqe.status));
+				break;
+			}
 		} else {
 			trn_admin_complete(slot, le16_to_cpu(cqe.status));
 		}

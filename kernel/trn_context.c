@@ -8,7 +8,9 @@
  */
 #include <linux/slab.h>
 
+#include <drm/drm_debugfs.h>
 #include <drm/drm_file.h>
+#include <drm/trn_accel.h>
 
 #include "trn_context.h"
 #include "trn_device.h"
@@ -28,25 +30,32 @@ void trn_context_put(struct trn_context *context)
 	kref_put(&context->ref, trn_context_release);
 }
 
-struct trn_context *trn_context_get(struct trn_file *file, u32 id)
+static struct trn_context *trn_context_lookup(struct xarray *contexts, u32 index)
 {
 	struct trn_context *context;
 
-	xa_lock(&file->contexts);
-	context = xa_load(&file->contexts, id);
+	xa_lock(contexts);
+	context = xa_load(contexts, index);
 	if (context)
 		kref_get(&context->ref);
-	xa_unlock(&file->contexts);
+	xa_unlock(contexts);
 	return context;
 }
 
-/* @context was taken out of its file's table, its queues are destroyed. */
+struct trn_context *trn_context_get(struct trn_file *file, u32 id)
+{
+	return trn_context_lookup(&file->contexts, id);
+}
+
+/* @context is in no file's table, its queues are destroyed. */
 static void trn_context_destroy(struct trn_context *context)
 {
 	struct trn_device *tdev = context->vm.tdev;
 
+	trn_bind_queue_stop(&context->bind_queue);
 	trn_vm_fini(&context->vm);
-	ida_free(&tdev->asids, context->vm.asid);
+	trn_mapping_fini(context);
+	xa_erase(&tdev->contexts, context->vm.asid);
 	trn_context_put(context);
 }
 
@@ -68,36 +77,67 @@ void trn_context_destroy_all(struct trn_file *file)
 	mutex_unlock(&file->lock);
 }
 
-static int trn_context_create(struct trn_device *tdev, struct trn_file *file, u32 *id)
+/* The chip is stopped: asynchronous calls end. */
+void trn_context_fail_all(struct trn_device *tdev)
 {
 	struct trn_context *context;
-	int asid, ret;
+	unsigned long asid;
+
+	xa_lock(&tdev->contexts);
+	xa_for_each(&tdev->contexts, asid, context)
+		trn_bind_queue_fail(&context->bind_queue, -ENODEV);
+	xa_unlock(&tdev->contexts);
+}
+
+/* A context with an ASID of its own, in no file's table yet. */
+static struct trn_context *trn_context_alloc(struct trn_device *tdev)
+{
+	struct trn_context *context;
+	u32 asid;
+	int ret;
 
 	context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
 	if (!context)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	kref_init(&context->ref);
+	trn_bind_queue_init(&context->bind_queue, tdev);
 
-	asid = ida_alloc_range(&tdev->asids, 1, tdev->caps.contexts - 1, GFP_KERNEL);
-	if (asid < 0) {
-		ret = asid;
+	ret = xa_alloc(&tdev->contexts, &asid, NULL, XA_LIMIT(1, tdev->caps.contexts - 1),
+		       GFP_KERNEL);
+	if (ret) {
+		ret = ret == -EBUSY ? -ENOSPC : ret;
 		goto err_free;
 	}
 	ret = trn_vm_init(&context->vm, tdev, asid);
 	if (ret)
 		goto err_free_asid;
-
-	ret = xa_alloc(&file->contexts, id, context, xa_limit_32b, GFP_KERNEL);
+	ret = trn_mapping_init(context);
 	if (ret)
 		goto err_fini_vm;
-	return 0;
+	/* Reserved: this allocates nothing. */
+	xa_store(&tdev->contexts, asid, context, GFP_KERNEL);
+	return context;
 
 err_fini_vm:
 	trn_vm_fini(&context->vm);
+	mutex_destroy(&context->vm.lock);
 err_free_asid:
-	ida_free(&tdev->asids, asid);
+	xa_erase(&tdev->contexts, asid);
 err_free:
 	kfree(context);
+	return ERR_PTR(ret);
+}
+
+static int trn_context_create(struct trn_device *tdev, struct trn_file *file, u32 *id)
+{
+	struct trn_context *context = trn_context_alloc(tdev);
+	int ret;
+
+	if (IS_ERR(context))
+		return PTR_ERR(context);
+	ret = xa_alloc(&file->contexts, id, context, xa_limit_32b, GFP_KERNEL);
+	if (ret)
+		trn_context_destroy(context);
 	return ret;
 }
 
@@ -122,19 +162,60 @@ int trn_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_fil
 	struct drm_trn_context_destroy *args = data;
 	struct trn_file *file = drm_file->driver_priv;
 	struct trn_context *context;
-	int idx;
+	int idx, ret;
 
 	if (args->pad)
 		return -EINVAL;
 	if (!trn_device_enter(tdev, &idx))
 		return -ENODEV;
-	mutex_lock(&file->lock);
+	ret = mutex_lock_killable(&file->lock);
+	if (ret)
+		goto out_exit;
 	context = xa_erase(&file->contexts, args->context);
 	if (context) {
 		trn_queue_destroy_matching(file, context);
 		trn_context_destroy(context);
+	} else {
+		ret = -ENOENT;
 	}
 	mutex_unlock(&file->lock);
+out_exit:
 	trn_device_exit(idx);
-	return context ? 0 : -ENOENT;
+	return ret;
+}
+
+static void trn_context_show_vm(struct seq_file *m, struct trn_vm *vm)
+{
+	struct trn_mmu mmu;
+
+	mutex_lock(&vm->lock);
+	mmu = vm->mmu;
+	mutex_unlock(&vm->lock);
+	seq_printf(m, "%5u %10lu %10lu %10lu %10lu\n", vm->asid, mmu.leaves[0], mmu.leaves[1],
+		   mmu.leaves[2], mmu.tables[0] + mmu.tables[1] + mmu.tables[2] + 1);
+}
+
+/* Leaves by their size, and page tables, of each address space. */
+static int trn_context_show_address_spaces(struct seq_file *m, void *unused)
+{
+	struct drm_debugfs_entry *entry = m->private;
+	struct trn_device *tdev = to_trn_device(entry->dev);
+	struct trn_context *context;
+	unsigned long asid;
+
+	seq_printf(m, "%5s %10s %10s %10s %10s\n", "asid", "4K", "2M", "1G", "tables");
+	trn_context_show_vm(m, &tdev->kernel_vm.vm);
+	xa_for_each(&tdev->contexts, asid, context) {
+		context = trn_context_lookup(&tdev->contexts, asid);
+		if (!context)
+			continue;
+		trn_context_show_vm(m, &context->vm);
+		trn_context_put(context);
+	}
+	return 0;
+}
+
+void trn_context_debugfs_init(struct trn_device *tdev)
+{
+	drm_debugfs_add_file(&tdev->drm, "address_spaces", trn_context_show_address_spaces, NULL);
 }

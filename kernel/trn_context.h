@@ -4,21 +4,29 @@
 
 #include <linux/kref.h>
 
+#include <drm/drm_gpuvm.h>
+
+#include "trn_bind.h"
 #include "trn_vm.h"
 
 struct drm_device;
 struct drm_file;
+struct trn_device;
 struct trn_file;
 
 /* An address space and what uses it. */
 struct trn_context {
 	struct kref ref;
 	struct trn_vm vm;
+	struct drm_gpuvm gpuvm;			/* of trn_mapping.va; protected by vm.lock */
+	struct trn_bind_queue bind_queue;
 };
 
 struct trn_context *trn_context_get(struct trn_file *file, u32 id);
 void trn_context_put(struct trn_context *context);
 void trn_context_destroy_all(struct trn_file *file);
+void trn_context_fail_all(struct trn_device *tdev);
+void trn_context_debugfs_init(struct trn_device *tdev);
 
 int trn_ioctl_context_create(struct drm_device *drm, void *data, struct drm_file *drm_file);
 int trn_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_file *drm_file);

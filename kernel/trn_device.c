@@ -17,6 +17,8 @@
 #include <drm/drm_drv.h>
 #include <drm/drm_managed.h>
 
+#include "trn_bind.h"
+#include "trn_context.h"
 #include "trn_debugfs.h"
 #include "trn_device.h"
 #include "trn_drv.h"
@@ -332,6 +334,7 @@ static void trn_device_death_work(struct work_struct *work)
 
 	trn_device_stop(tdev);
 	trn_queue_fail_all(tdev);
+	trn_context_fail_all(tdev);
 	trn_gem_revoke_mappings(tdev);
 }
 
@@ -378,7 +381,7 @@ struct trn_device *trn_device_create(struct pci_dev *pdev)
 	atomic_set(&tdev->state, TRN_STATE_OK);
 	init_completion(&tdev->stopped);
 	INIT_WORK(&tdev->death_work, trn_device_death_work);
-	ida_init(&tdev->asids);
+	xa_init_flags(&tdev->contexts, XA_FLAGS_ALLOC1);
 	xa_init_flags(&tdev->queues, XA_FLAGS_ALLOC);
 	INIT_LIST_HEAD(&tdev->bos);
 	init_rwsem(&tdev->aperture_lock);
@@ -401,6 +404,9 @@ struct trn_device *trn_device_create(struct pci_dev *pdev)
 	if (!tdev->wq)
 		return ERR_PTR(-ENOMEM);
 	ret = drmm_add_action_or_reset(&tdev->drm, trn_device_release_wq, tdev->wq);
+	if (ret)
+		return ERR_PTR(ret);
+	ret = trn_bind_init(tdev);
 	if (ret)
 		return ERR_PTR(ret);
 
@@ -472,14 +478,9 @@ int trn_device_start(struct trn_device *tdev)
 	ret = trn_hbm_init(tdev);
 	if (ret)
 		goto err_stop;
-	ret = trn_vm_init(&tdev->kernel_vm, tdev, 0);
+	ret = trn_kernel_vm_init(&tdev->kernel_vm, tdev);
 	if (ret) {
 		ret = dev_err_probe(dev, ret, "cannot create the kernel's address space\n");
-		goto err_stop;
-	}
-	ret = trn_vm_map_hbm(&tdev->kernel_vm);
-	if (ret) {
-		ret = dev_err_probe(dev, ret, "cannot map HBM for the kernel\n");
 		goto err_stop;
 	}
 	ret = trn_scrub_init(tdev);
@@ -490,6 +491,7 @@ int trn_device_start(struct trn_device *tdev)
 	trn_admin_post_event(tdev);
 	trn_heartbeat_start(tdev);
 	trn_debugfs_init(tdev);
+	trn_context_debugfs_init(tdev);
 
 	ret = drm_dev_register(&tdev->drm, 0);
 	if (ret) {
@@ -509,7 +511,7 @@ err_stop:
 	trn_device_stop(tdev);
 	flush_workqueue(tdev->wq);
 	trn_scrub_fini(tdev);
-	trn_vm_fini(&tdev->kernel_vm);
+	trn_kernel_vm_fini(&tdev->kernel_vm);
 	return ret;
 }
 
@@ -521,6 +523,7 @@ void trn_device_shutdown(struct trn_device *tdev)
 	trn_device_stop(tdev);
 	flush_workqueue(tdev->wq);
 	trn_queue_fail_all(tdev);
+	trn_context_fail_all(tdev);
 	trn_gem_revoke_mappings(tdev);
 }
 
@@ -537,6 +540,6 @@ void trn_device_remove(struct trn_device *tdev)
 	trn_file_destroy_all(tdev);
 	trn_dmabuf_revoke_all(tdev);
 	trn_scrub_fini(tdev);
-	trn_vm_fini(&tdev->kernel_vm);
+	trn_kernel_vm_fini(&tdev->kernel_vm);
 	trn_gem_unmap_all(tdev);
 }

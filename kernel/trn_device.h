@@ -4,7 +4,6 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
-#include <linux/idr.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
@@ -19,7 +18,7 @@
 
 #include "trn_admin.h"
 #include "trn_hbm.h"
-#include "trn_vm.h"
+#include "trn_kernel_vm.h"
 
 #define TRN_DRIVER_NAME		"trn"
 #define TRN_DRIVER_VERSION	"1.0.0"		/* of the module */
@@ -103,8 +102,10 @@ struct trn_device {
 	struct trn_vector *vectors;
 	unsigned int num_vectors;	/* those for queues */
 
-	struct ida asids;
-	struct trn_vm kernel_vm;	/* ASID 0: rings and fences of kernel queues */
+	struct xarray contexts;		/* ASID -> struct trn_context */
+	struct trn_kernel_vm kernel_vm;
+	struct workqueue_struct *bind_wq;	/* trn_bind_queue.c */
+	struct workqueue_struct *bind_free_wq;
 	struct xarray queues;		/* hardware queue id -> struct trn_queue */
 
 	struct trn_hbm hbm;

@@ -12,6 +12,8 @@
 #include <drm/drm_ioctl.h>
 #include <drm/trn_accel.h>
 
+#include "trn_bind.h"
+#include "trn_compat.h"
 #include "trn_context.h"
 #include "trn_device.h"
 #include "trn_drv.h"
@@ -173,7 +175,7 @@ static const struct drm_ioctl_desc trn_ioctls[] = {
  */
 const struct drm_driver trn_drm_driver = {
 	.driver_features = DRIVER_COMPUTE_ACCEL | DRIVER_GEM | DRIVER_SYNCOBJ |
-			   DRIVER_SYNCOBJ_TIMELINE,
+			   DRIVER_SYNCOBJ_TIMELINE | TRN_DRIVER_GEM_GPUVA,
 	.open = trn_open,
 	.postclose = trn_postclose,
 	.show_fdinfo = trn_gem_show_fdinfo,

@@ -65,10 +65,14 @@ static void trn_event_read_log(struct trn_device *tdev)
 	struct trn_log_events *log = tdev->event_log;
 	u64 next;
 	u32 count, i;
+	int ret;
 
 	lockdep_assert_held(&tdev->event_lock);
 
-	if (trn_admin_get_events(tdev, log))
+	ret = trn_admin_get_events(tdev, log);
+	if (ret > 0)
+		trn_device_declare_dead(tdev, "event log refused with status %d", ret);
+	if (ret)
 		return;
 	next = le64_to_cpu(log->next_sequence);
 	count = le32_to_cpu(log->count);

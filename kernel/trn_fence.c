@@ -12,7 +12,7 @@ static const char *trn_fence_driver_name(struct dma_fence *base)
 
 static const char *trn_fence_timeline_name(struct dma_fence *base)
 {
-	return "kernel queue";
+	return container_of(base, struct trn_fence, base)->timeline;
 }
 
 static const struct dma_fence_ops trn_fence_ops = {
@@ -32,8 +32,10 @@ void trn_fence_free_unused(struct trn_fence *fence)
 	kfree(fence);
 }
 
-void trn_fence_init(struct trn_fence *fence, u64 context, u64 seqno)
+/* @timeline: what @context is, for debugging; a constant string */
+void trn_fence_init(struct trn_fence *fence, const char *timeline, u64 context, u64 seqno)
 {
+	fence->timeline = timeline;
 	spin_lock_init(&fence->lock);
 	trn_fence_pin_module();
 	dma_fence_init(&fence->base, &trn_fence_ops, &fence->lock, context, seqno);

@@ -148,17 +148,20 @@ static void trn_mmu_demand_level(const struct trn_mmu *mmu, int level, u64 va, u
 /**
  * trn_mmu_demand_map() - count the tables that mapping a range may need
  * @mmu: page tables
- * @va: first address, page aligned; not less than the end of the range before
+ * @va: first address, page aligned
  * @size: bytes, page aligned; the end is within TRN_VA_BITS
  * @address: what @va will translate to
  * @demand: is added to
  *
- * A sequence of these calls counts for the same sequence of trn_mmu_map() with no
- * trn_mmu_unmap() between them.
+ * A sequence of demands is for the same sequence of changes.  A table is counted
+ * once for ranges that follow each other upwards.
  */
 void trn_mmu_demand_map(const struct trn_mmu *mmu, u64 va, u64 size, u64 address,
 			struct trn_mmu_demand *demand)
 {
+	if (va < demand->end)
+		memset(demand->counted, 0, sizeof(demand->counted));
+	demand->end = va + size;
 	trn_mmu_demand_level(mmu, TRN_PT_LEVELS - 1, va, va + size, address, demand);
 }
 
@@ -185,7 +188,7 @@ void trn_mmu_demand_unmap(const struct trn_mmu *mmu, u64 va, u64 size,
 {
 	trn_mmu_demand_split(mmu, va, demand);
 	trn_mmu_demand_split(mmu, va + size, demand);
-	/* Tables that are counted may be gone after it. */
+	/* Tables that were counted may be gone after it. */
 	memset(demand->counted, 0, sizeof(demand->counted));
 }
 
@@ -195,6 +198,15 @@ void trn_mmu_spare_init(struct trn_mmu_spare *spare)
 
 	for (level = 0; level < TRN_MMU_LEVELS; level++)
 		INIT_LIST_HEAD(&spare->tables[level]);
+}
+
+/* Move all tables. */
+void trn_mmu_spare_splice(struct trn_mmu_spare *from, struct trn_mmu_spare *to)
+{
+	int level;
+
+	for (level = 0; level < TRN_MMU_LEVELS; level++)
+		list_splice_init(&from->tables[level], &to->tables[level]);
 }
 
 void trn_mmu_spare_free(struct trn_mmu *mmu, struct trn_mmu_spare *spare)
@@ -209,7 +221,7 @@ void trn_mmu_spare_free(struct trn_mmu *mmu, struct trn_mmu_spare *spare)
  * trn_mmu_spare_alloc() - allocate tables for a change
  * @mmu: page tables; need not be locked
  * @demand: how many
- * @spare: empty; receives the tables, to be freed by trn_mmu_spare_free()
+ * @spare: gets the tables, to be freed by trn_mmu_spare_free()
  *
  * Return: 0, or -ENOMEM, or -EINTR when the caller is being killed, with nothing left
  * in @spare.
@@ -319,13 +331,12 @@ void trn_mmu_gather_init(struct trn_mmu_gather *gather)
 	gather->end = 0;
 	gather->upper_start = U64_MAX;
 	gather->upper_end = 0;
-	INIT_LIST_HEAD(&gather->tables);
+	trn_mmu_spare_init(&gather->tables);
 }
 
-static void trn_mmu_gather_range(struct trn_mmu_gather *gather, u64 start, u64 end)
+bool trn_mmu_gather_empty(const struct trn_mmu_gather *gather)
 {
-	gather->start = min(gather->start, start);
-	gather->end = max(gather->end, end);
+	return !gather->end;
 }
 
 /* The entry at @level for @va was cleared. */
@@ -335,7 +346,8 @@ static void trn_mmu_gather_entry(struct trn_mmu_gather *gather, int level, u64 v
 	u64 end = start + trn_mmu_span(level);
 
 	/* The chip may have cached it for all that it translated. */
-	trn_mmu_gather_range(gather, start, end);
+	gather->start = min(gather->start, start);
+	gather->end = max(gather->end, end);
 	if (level) {
 		gather->upper_start = min(gather->upper_start, start);
 		gather->upper_end = max(gather->upper_end, end);
@@ -399,7 +411,7 @@ static void trn_mmu_unmap_level(struct trn_mmu *mmu, struct trn_mmu_table *table
 			table->child[index] = NULL;
 			table->used--;
 			mmu->tables[level - 1]--;
-			list_add_tail(&child->link, &gather->tables);
+			list_add(&child->link, &gather->tables.tables[level - 1]);
 			trn_mmu_gather_entry(gather, level, va);
 		}
 		if (level == 1)
@@ -421,9 +433,9 @@ void trn_mmu_unmap(struct trn_mmu *mmu, u64 va, u64 size, struct trn_mmu_spare *
 	trn_mmu_unmap_level(mmu, mmu->root, TRN_PT_LEVELS - 1, va, va + size, spare, gather);
 }
 
-/* The range has been invalidated. */
-void trn_mmu_gather_free(struct trn_mmu *mmu, struct trn_mmu_gather *gather)
+/* The range has been invalidated: the tables, which are empty, are free. */
+void trn_mmu_gather_reuse(struct trn_mmu_gather *gather, struct trn_mmu_spare *spare)
 {
-	trn_mmu_free_list(mmu, &gather->tables);
+	trn_mmu_spare_splice(&gather->tables, spare);
 	trn_mmu_gather_init(gather);
 }

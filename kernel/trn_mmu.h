@@ -40,7 +40,9 @@ struct trn_mmu {
 /* How many tables a change needs at most, whatever is mapped when it is made. */
 struct trn_mmu_demand {
 	unsigned long tables[TRN_MMU_LEVELS];
-	u64 counted[TRN_MMU_LEVELS];	/* tables up to this address are in the count */
+	/* Tables for addresses below these, by level, are in the count. */
+	u64 counted[TRN_MMU_LEVELS];
+	u64 end;			/* of the range before */
 };
 
 /* Tables for a change, by level. */
@@ -49,8 +51,8 @@ struct trn_mmu_spare {
 };
 
 /*
- * What has to be done after entries were cleared: invalidate [start, end), then
- * free the tables.
+ * What has to be done after entries were cleared: invalidate [start, end); then the
+ * tables are free.
  */
 struct trn_mmu_gather {
 	u64 start;
@@ -58,7 +60,7 @@ struct trn_mmu_gather {
 	/* Where entries above level 0 were cleared. */
 	u64 upper_start;
 	u64 upper_end;
-	struct list_head tables;
+	struct trn_mmu_spare tables;
 };
 
 int trn_mmu_init(struct trn_mmu *mmu, const struct trn_mmu_allocator *allocator, void *arg,
@@ -72,6 +74,7 @@ void trn_mmu_demand_unmap(const struct trn_mmu *mmu, u64 va, u64 size,
 			  struct trn_mmu_demand *demand);
 
 void trn_mmu_spare_init(struct trn_mmu_spare *spare);
+void trn_mmu_spare_splice(struct trn_mmu_spare *from, struct trn_mmu_spare *to);
 int trn_mmu_spare_alloc(struct trn_mmu *mmu, const struct trn_mmu_demand *demand,
 			struct trn_mmu_spare *spare);
 void trn_mmu_spare_free(struct trn_mmu *mmu, struct trn_mmu_spare *spare);
@@ -82,7 +85,8 @@ void trn_mmu_unmap(struct trn_mmu *mmu, u64 va, u64 size, struct trn_mmu_spare *
 		   struct trn_mmu_gather *gather);
 
 void trn_mmu_gather_init(struct trn_mmu_gather *gather);
+bool trn_mmu_gather_empty(const struct trn_mmu_gather *gather);
 bool trn_mmu_gather_blocks_map(const struct trn_mmu_gather *gather, u64 va, u64 size);
-void trn_mmu_gather_free(struct trn_mmu *mmu, struct trn_mmu_gather *gather);
+void trn_mmu_gather_reuse(struct trn_mmu_gather *gather, struct trn_mmu_spare *spare);
 
 #endif /* _TRN_MMU_H */

@@ -145,7 +145,6 @@ static struct genl_family trn_netlink_family __ro_after_init = {
 	.parallel_ops = true,
 	.small_ops = trn_netlink_ops,
 	.n_small_ops = ARRAY_SIZE(trn_netlink_ops),
-	.resv_start_op = TRN_CMD_DEVICE_GET + 1,
 };
 
 int trn_netlink_register(void)

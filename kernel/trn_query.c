@@ -18,6 +18,8 @@ static int trn_query_reply(struct drm_trn_query *args, const void *reply, u32 si
 	void __user *dst = u64_to_user_ptr(args->pointer);
 	u32 known = min(args->size, size);
 
+	if (args->size > DRM_TRN_QUERY_SIZE_MAX)
+		return -E2BIG;
 	if (args->pointer) {
 		if (copy_to_user(dst, reply, known) || clear_user(dst + known, args->size - known))
 			return -EFAULT;

@@ -70,19 +70,24 @@ void trn_queue_progress(struct trn_queue *queue)
 	wake_up_all(&queue->wait);
 }
 
-/* New work is refused, pollers and waiters are told; jobs are the caller's. */
+/*
+ * New work is refused, pollers and waiters are told; jobs are the caller's.  The
+ * status only rises: a chip that is gone says more than a queue that has stopped.
+ */
 void trn_queue_set_error(struct trn_queue *queue, int error, u32 status)
 {
 	struct trn_control *control = queue->control;
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->lock, flags);
-	if (!queue->error)
+	if (status > queue->status) {
+		queue->status = status;
+		queue->error = error;
 		queue->generation++;
-	queue->error = error;
-	WRITE_ONCE(control->status, cpu_to_le32(status));
-	/* A poller that sees the new generation must see the status too. */
-	smp_store_release(&control->generation, cpu_to_le32(queue->generation));
+		WRITE_ONCE(control->status, cpu_to_le32(status));
+		/* A poller that sees the new generation must see the status too. */
+		smp_store_release(&control->generation, cpu_to_le32(queue->generation));
+	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 	wake_up_all(&queue->wait);
 }
@@ -99,8 +104,13 @@ void trn_queue_stopped(struct trn_device *tdev, u32 id, int error)
 	trn_queue_put(queue);
 }
 
-/* The chip is stopped. */
-void trn_queue_fail_all(struct trn_device *tdev)
+static void trn_queue_fail(struct trn_queue *queue)
+{
+	trn_queue_set_error(queue, -ENODEV, TRN_CONTROL_GONE);
+	trn_submit_cancel(queue, -ENODEV, -ENODEV);
+}
+
+static void trn_queue_for_each(struct trn_device *tdev, void (*function)(struct trn_queue *))
 {
 	struct trn_queue *queue;
 	unsigned long id;
@@ -109,20 +119,31 @@ void trn_queue_fail_all(struct trn_device *tdev)
 	xa_for_each(&tdev->queues, id, queue) {
 		kref_get(&queue->ref);
 		xa_unlock(&tdev->queues);
-
-		trn_queue_set_error(queue, -ENODEV, TRN_CONTROL_GONE);
-		trn_queue_revoke(queue);
-		trn_submit_cancel(queue, -ENODEV, -ENODEV);
+		function(queue);
 		trn_queue_put(queue);
-
 		xa_lock(&tdev->queues);
 	}
 	xa_unlock(&tdev->queues);
 }
 
+/* The chip is stopped. */
+void trn_queue_fail_all(struct trn_device *tdev)
+{
+	/* Fences first: revoking takes locks that somebody may hold who waits for one. */
+	trn_queue_for_each(tdev, trn_queue_fail);
+	trn_queue_for_each(tdev, trn_queue_revoke);
+}
+
+static void trn_queue_unmap_control(struct trn_queue *queue)
+{
+	dma_unmap_page(&queue->tdev->pdev->dev, queue->control_dma, PAGE_SIZE,
+		       DMA_BIDIRECTIONAL);
+}
+
 static int trn_queue_alloc_control(struct trn_queue *queue)
 {
 	struct device *dev = &queue->tdev->pdev->dev;
+	int ret;
 
 	queue->control_page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!queue->control_page)
@@ -131,16 +152,21 @@ static int trn_queue_alloc_control(struct trn_queue *queue)
 	queue->control_dma = dma_map_page(dev, queue->control_page, 0, PAGE_SIZE,
 					  DMA_BIDIRECTIONAL);
 	if (dma_mapping_error(dev, queue->control_dma)) {
-		__free_page(queue->control_page);
-		return -ENOMEM;
+		ret = -ENOMEM;
+		goto err_free_page;
+	}
+	/* CPU and chip poll each other's words in it. */
+	if (dma_need_sync(dev, queue->control_dma)) {
+		ret = -EOPNOTSUPP;
+		goto err_unmap;
 	}
 	return 0;
-}
 
-static void trn_queue_unmap_control(struct trn_queue *queue)
-{
-	dma_unmap_page(&queue->tdev->pdev->dev, queue->control_dma, PAGE_SIZE,
-		       DMA_BIDIRECTIONAL);
+err_unmap:
+	trn_queue_unmap_control(queue);
+err_free_page:
+	__free_page(queue->control_page);
+	return ret;
 }
 
 /* One object: a page with the fence word, then the ring. */
@@ -159,7 +185,7 @@ static int trn_queue_alloc_ring(struct trn_queue *queue, u32 entries)
 		ret = -ENOMEM;
 		goto err_put_bo;
 	}
-	ret = trn_vm_map_anywhere(&tdev->kernel_vm, bo, &queue->ring_va);
+	ret = trn_kernel_vm_map(&tdev->kernel_vm, bo, &queue->ring_va);
 	if (ret)
 		goto err_vunmap;
 	queue->ring_bo = bo;
@@ -178,8 +204,7 @@ err_put_bo:
 static void trn_queue_unmap_ring(struct trn_queue *queue)
 {
 	if (queue->ring_bo)
-		trn_vm_unmap_sync(&queue->tdev->kernel_vm, queue->ring_va,
-				  queue->ring_bo->base.size);
+		trn_kernel_vm_unmap(&queue->tdev->kernel_vm, queue->ring_va);
 }
 
 static int trn_queue_create_on_chip(struct trn_queue *queue, u16 vector,
@@ -218,6 +243,29 @@ static void trn_queue_destroy_on_chip(struct trn_queue *queue)
 	};
 
 	trn_admin_revoke(queue->tdev, &cmd);
+}
+
+/* @queue is not in its file's table, or is the driver's own. */
+void trn_queue_destroy(struct trn_queue *queue)
+{
+	struct trn_device *tdev = queue->tdev;
+	bool gone;
+
+	trn_queue_set_error(queue, -ECANCELED, TRN_CONTROL_DESTROYED);
+	trn_queue_revoke(queue);
+	trn_queue_destroy_on_chip(queue);
+	/* What the chip had to say about this id must not meet its next owner. */
+	trn_event_process(tdev);
+	trn_irq_remove_queue(queue);
+	xa_erase(&tdev->queues, queue->id);
+
+	gone = trn_device_state(tdev) != TRN_STATE_OK;
+	if (gone)
+		trn_queue_set_error(queue, -ENODEV, TRN_CONTROL_GONE);
+	trn_submit_cancel(queue, gone ? -ENODEV : -ECANCELED, gone ? -ENODEV : -ECANCELED);
+	trn_queue_unmap_ring(queue);
+	trn_queue_unmap_control(queue);
+	trn_queue_put(queue);
 }
 
 /*
@@ -271,14 +319,16 @@ static struct trn_queue *trn_queue_create(struct trn_device *tdev, struct trn_fi
 		goto err_erase;
 	if (file) {
 		ret = xa_alloc(&file->queues, &queue->handle, queue, xa_limit_32b, GFP_KERNEL);
-		if (ret)
-			goto err_destroy_on_chip;
+		if (ret) {
+			trn_queue_destroy(queue);
+			return ERR_PTR(ret);
+		}
 	}
 	return queue;
 
-err_destroy_on_chip:
-	trn_queue_destroy_on_chip(queue);
 err_erase:
+	/* mmap() finds queues by their hardware id. */
+	trn_queue_revoke(queue);
 	trn_irq_remove_queue(queue);
 	xa_erase(&tdev->queues, queue->id);
 err_unmap_ring:
@@ -299,29 +349,6 @@ struct trn_queue *trn_queue_create_internal(struct trn_device *tdev, u32 ring_en
 	};
 
 	return trn_queue_create(tdev, NULL, NULL, &args);
-}
-
-/* @queue is in no file's table, or was taken out of it. */
-void trn_queue_destroy(struct trn_queue *queue)
-{
-	struct trn_device *tdev = queue->tdev;
-	bool gone;
-
-	trn_queue_set_error(queue, -ECANCELED, TRN_CONTROL_DESTROYED);
-	trn_queue_revoke(queue);
-	trn_queue_destroy_on_chip(queue);
-	/* What the chip had to say about this id must not meet its next owner. */
-	trn_event_process(tdev);
-	trn_irq_remove_queue(queue);
-	xa_erase(&tdev->queues, queue->id);
-
-	gone = trn_device_state(tdev) != TRN_STATE_OK;
-	if (gone)
-		trn_queue_set_error(queue, -ENODEV, TRN_CONTROL_GONE);
-	trn_submit_cancel(queue, gone ? -ENODEV : -ECANCELED, gone ? -ENODEV : -ECANCELED);
-	trn_queue_unmap_ring(queue);
-	trn_queue_unmap_control(queue);
-	trn_queue_put(queue);
 }
 
 /* The queues of @context, or all of the file if it is NULL. */
@@ -377,7 +404,10 @@ int trn_ioctl_queue_create(struct drm_device *drm, void *data, struct drm_file *
 		return ret;
 	if (!trn_device_enter(tdev, &idx))
 		return -ENODEV;
-	mutex_lock(&file->lock);
+	if (mutex_lock_killable(&file->lock)) {
+		ret = -EINTR;
+		goto out_exit;
+	}
 	context = xa_load(&file->contexts, args->context);
 	queue = context ? trn_queue_create(tdev, file, context, args) : ERR_PTR(-ENOENT);
 	if (IS_ERR(queue)) {
@@ -394,6 +424,7 @@ int trn_ioctl_queue_create(struct drm_device *drm, void *data, struct drm_file *
 	}
 out_unlock:
 	mutex_unlock(&file->lock);
+out_exit:
 	trn_device_exit(idx);
 	return ret;
 }
@@ -404,17 +435,22 @@ int trn_ioctl_queue_destroy(struct drm_device *drm, void *data, struct drm_file 
 	struct drm_trn_queue_destroy *args = data;
 	struct trn_file *file = drm_file->driver_priv;
 	struct trn_queue *queue;
-	int idx;
+	int idx, ret;
 
 	if (args->pad)
 		return -EINVAL;
 	if (!trn_device_enter(tdev, &idx))
 		return -ENODEV;
-	mutex_lock(&file->lock);
+	ret = mutex_lock_killable(&file->lock);
+	if (ret)
+		goto out_exit;
 	queue = xa_erase(&file->queues, args->queue);
 	if (queue)
 		trn_queue_destroy(queue);
+	else
+		ret = -ENOENT;
 	mutex_unlock(&file->lock);
+out_exit:
 	trn_device_exit(idx);
-	return queue ? 0 : -ENOENT;
+	return ret;
 }

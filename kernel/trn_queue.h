@@ -48,6 +48,7 @@ struct trn_queue {
 	spinlock_t lock;
 	/* Protected by @lock: 0, or why the queue does not work any more. */
 	int error;
+	u32 status;			/* TRN_CONTROL_*; protected by @lock */
 	/* Protected by @lock, user queue: trn_waiter.link of WAIT calls. */
 	struct list_head waiters;
 	/* Protected by @lock, kernel queue: trn_fence.link, oldest first. */

@@ -16,6 +16,7 @@
 #include "trn_device.h"
 #include "trn_fence.h"
 #include "trn_gem.h"
+#include "trn_kernel_vm.h"
 #include "trn_packet.h"
 #include "trn_queue.h"
 

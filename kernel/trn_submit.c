@@ -11,7 +11,6 @@
 
 #include <drm/drm_file.h>
 #include <drm/drm_print.h>
-#include <drm/drm_syncobj.h>
 #include <drm/trn_accel.h>
 
 #include "trn_array.h"
@@ -21,19 +20,12 @@
 #include "trn_gem.h"
 #include "trn_packet.h"
 #include "trn_queue.h"
-
-/* A syncobj that gets the job's fence. */
-struct trn_signal {
-	struct drm_syncobj *syncobj;
-	struct dma_fence_chain *chain;	/* timeline point, else NULL */
-	u64 point;
-};
+#include "trn_sync.h"
 
 struct trn_job {
 	struct trn_packet *packets;
 	u32 num_packets;
-	u32 num_signals;
-	struct trn_signal *signals;
+	struct trn_syncs syncs;
 	struct trn_fence *fence;
 	struct dma_fence **finished;	/* NULL, or where to put a reference to the fence */
 };
@@ -128,58 +120,10 @@ void trn_submit_cancel(struct trn_queue *queue, int first_error, int error)
 
 static void trn_job_cleanup(struct trn_job *job)
 {
-	u32 i;
-
-	for (i = 0; i < job->num_signals; i++) {
-		if (job->signals[i].syncobj)
-			drm_syncobj_put(job->signals[i].syncobj);
-		dma_fence_chain_free(job->signals[i].chain);
-	}
-	kvfree(job->signals);
+	trn_syncs_fini(&job->syncs);
 	kvfree(job->packets);
 	if (job->fence)
 		trn_fence_free_unused(job->fence);
-}
-
-static int trn_job_init_signal(struct trn_signal *signal, struct drm_file *drm_file,
-			       const struct drm_trn_sync *sync)
-{
-	if (sync->flags != DRM_TRN_SYNC_SIGNAL)
-		return -EINVAL;
-	signal->syncobj = drm_syncobj_find(drm_file, sync->handle);
-	if (!signal->syncobj)
-		return -ENOENT;
-	signal->point = sync->point;
-	if (sync->point) {
-		signal->chain = dma_fence_chain_alloc();
-		if (!signal->chain)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int trn_job_init_signals(struct trn_job *job, struct drm_file *drm_file,
-				const struct drm_trn_submit *args)
-{
-	struct drm_trn_sync *syncs;
-	int ret = 0;
-	u32 i;
-
-	syncs = trn_array_copy(&args->syncs, DRM_TRN_SUBMIT_SYNCS_MAX, sizeof(*syncs),
-			       sizeof(*syncs));
-	if (IS_ERR_OR_NULL(syncs))
-		return PTR_ERR_OR_ZERO(syncs);
-	job->signals = kvcalloc(args->syncs.count, sizeof(*job->signals), GFP_KERNEL);
-	if (!job->signals) {
-		ret = -ENOMEM;
-		goto out_free;
-	}
-	job->num_signals = args->syncs.count;
-	for (i = 0; i < job->num_signals && !ret; i++)
-		ret = trn_job_init_signal(&job->signals[i], drm_file, &syncs[i]);
-out_free:
-	kvfree(syncs);
-	return ret;
 }
 
 static int trn_job_init_packets(struct trn_job *job, const struct trn_queue *queue,
@@ -219,7 +163,8 @@ static int trn_job_init(struct trn_job *job, const struct trn_queue *queue,
 	ret = trn_job_init_packets(job, queue, args);
 	if (ret)
 		return ret;
-	ret = trn_job_init_signals(job, drm_file, args);
+	ret = trn_syncs_init(&job->syncs, drm_file, &args->syncs, DRM_TRN_SUBMIT_SYNCS_MAX,
+			     DRM_TRN_SYNC_SIGNAL);
 	if (ret)
 		return ret;
 	job->fence = trn_fence_alloc();
@@ -257,7 +202,7 @@ static int trn_submit_reserve(struct trn_queue *queue, struct trn_fence *fence, 
 	if (ret)
 		goto out_unlock;
 	queue->seqno++;
-	trn_fence_init(fence, queue->fence_context, queue->seqno);
+	trn_fence_init(fence, "kernel queue", queue->fence_context, queue->seqno);
 	*start = queue->ring.tail;
 	queue->ring.tail += packets;
 	fence->ring_end = queue->ring.tail;
@@ -296,23 +241,6 @@ static void trn_submit_kick(struct trn_queue *queue, u32 tail)
 		       (size_t)queue->id * queue->tdev->caps.doorbell_stride + TRN_DOORBELL_KICK);
 }
 
-static void trn_submit_signal_syncobjs(struct trn_job *job)
-{
-	u32 i;
-
-	for (i = 0; i < job->num_signals; i++) {
-		struct trn_signal *signal = &job->signals[i];
-
-		if (signal->chain) {
-			drm_syncobj_add_point(signal->syncobj, signal->chain, &job->fence->base,
-					      signal->point);
-			signal->chain = NULL;
-		} else {
-			drm_syncobj_replace_fence(signal->syncobj, &job->fence->base);
-		}
-	}
-}
-
 /* 0 and the job is the chip's; -EBUSY when the ring has no room yet. */
 static int trn_submit_push(struct trn_queue *queue, struct trn_job *job)
 {
@@ -330,7 +258,7 @@ static int trn_submit_push(struct trn_queue *queue, struct trn_job *job)
 		goto out_unlock;
 
 	/* Nothing can fail from here on. */
-	trn_submit_signal_syncobjs(job);
+	trn_syncs_signal(&job->syncs, &job->fence->base);
 	trn_submit_write_packets(queue, job, start);
 	trn_submit_kick(queue, job->fence->ring_end);
 	if (job->finished)
@@ -349,8 +277,9 @@ static int trn_submit(struct trn_queue *queue, struct trn_job *job)
 	int ret;
 
 	while ((ret = trn_submit_push(queue, job)) == -EBUSY) {
-		if (wait_event_killable(queue->wait,
-					trn_submit_room(queue, job->num_packets) != -EBUSY))
+		if (wait_event_state(queue->wait,
+				     trn_submit_room(queue, job->num_packets) != -EBUSY,
+				     (TASK_KILLABLE | TASK_FREEZABLE)))
 			return -EINTR;
 	}
 	return ret;

@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces: which object is mapped where, and the VM_BIND ioctl.
+ * Address spaces as the chip knows them: an ASID and page tables.  What is mapped
+ * where is the business of trn_mapping.c and, for the kernel's own, trn_kernel_vm.c.
  */
 #include <linux/dma-mapping.h>
-#include <linux/overflow.h>
-#include <linux/slab.h>
+#include <linux/sched/signal.h>
 
-#include <drm/drm_file.h>
-#include <drm/drm_print.h>
 #include <drm/trn_accel.h>
 
-#include "trn_array.h"
-#include "trn_context.h"
 #include "trn_device.h"
-#include "trn_drv.h"
 #include "trn_gem.h"
 #include "trn_vm.h"
 
-#define TRN_VM_SIZE	BIT_ULL(TRN_VA_BITS)
-
-/* Mappings that were taken away but that the chip may still use. */
-struct trn_vm_gather {
-	struct trn_mmu_gather mmu;
-	struct list_head mappings;
-};
+/* Tables of each level that stay allocated: enough for any single small change. */
+#define TRN_VM_POOL_MAX		4
 
 static __le64 *trn_vm_alloc_table(void *arg, dma_addr_t *dma)
 {
@@ -44,6 +34,7 @@ static const struct trn_mmu_allocator trn_vm_allocator = {
 	.free = trn_vm_free_table,
 };
 
+/* After a failure trn_vm_fini() must not be called. */
 int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid)
 {
 	int ret;
@@ -51,6 +42,7 @@ int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid)
 	vm->tdev = tdev;
 	vm->asid = asid;
 	vm->closed = false;
+	vm->pool_max = TRN_VM_POOL_MAX;
 	ret = trn_mmu_init(&vm->mmu, &trn_vm_allocator, tdev, tdev->caps.page_sizes);
 	if (ret)
 		return ret;
@@ -62,393 +54,155 @@ int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid)
 		return ret;
 	}
 	mutex_init(&vm->lock);
-	if (asid) {
-		drm_mm_init(&vm->mm, 0, TRN_VM_SIZE);
-	} else {
-		/* Address 0 stays unmapped. */
-		drm_mm_init(&vm->mm, PAGE_SIZE, TRN_KERNEL_HBM_VA - PAGE_SIZE);
-	}
+	spin_lock_init(&vm->pool_lock);
+	trn_mmu_spare_init(&vm->pool);
 	return 0;
-}
-
-/**
- * trn_vm_map_hbm() - map all of the chip's HBM at TRN_KERNEL_HBM_VA
- * @vm: the kernel's own address space
- *
- * For queues of the kernel; nobody else's operands are in this address space.
- */
-int trn_vm_map_hbm(struct trn_vm *vm)
-{
-	u64 size = trn_hbm_total(vm->tdev);
-	struct trn_mmu_demand demand;
-	struct trn_mmu_spare spare;
-	int ret;
-
-	trn_mmu_demand_init(&demand);
-	trn_mmu_demand_map(&vm->mmu, TRN_KERNEL_HBM_VA, size, 0, &demand);
-	trn_mmu_spare_init(&spare);
-	ret = trn_mmu_spare_alloc(&vm->mmu, &demand, &spare);
-	if (ret)
-		return ret;
-	mutex_lock(&vm->lock);
-	trn_mmu_map(&vm->mmu, TRN_KERNEL_HBM_VA, size, 0,
-		    TRN_PTE_READ | TRN_PTE_WRITE | TRN_PTE_TARGET_HBM, &spare);
-	mutex_unlock(&vm->lock);
-	trn_mmu_spare_free(&vm->mmu, &spare);
-	return 0;
-}
-
-static void trn_mapping_free(struct trn_mapping *mapping)
-{
-	drm_gem_object_put(&mapping->bo->base);
-	kfree(mapping);
 }
 
 /* The chip has no queue in this address space any more. */
 void trn_vm_fini(struct trn_vm *vm)
 {
-	struct drm_mm_node *node, *next;
-
-	if (!vm->mmu.root)
-		return;
+	struct trn_mmu_spare pool;
 
 	mutex_lock(&vm->lock);
 	vm->closed = true;
 	trn_admin_context_destroy(vm->tdev, vm->asid);
-	trn_mmu_fini(&vm->mmu);
-	drm_mm_for_each_node_safe(node, next, &vm->mm) {
-		drm_mm_remove_node(node);
-		trn_mapping_free(container_of(node, struct trn_mapping, node));
-	}
-	drm_mm_takedown(&vm->mm);
 	mutex_unlock(&vm->lock);
+
+	trn_mmu_spare_init(&pool);
+	spin_lock(&vm->pool_lock);
+	vm->pool_max = 0;
+	trn_mmu_spare_splice(&vm->pool, &pool);
+	spin_unlock(&vm->pool_lock);
+	trn_mmu_spare_free(&vm->mmu, &pool);
+	trn_mmu_fini(&vm->mmu);
 }
 
-static void trn_vm_gather_init(struct trn_vm_gather *gather)
-{
-	trn_mmu_gather_init(&gather->mmu);
-	INIT_LIST_HEAD(&gather->mappings);
-}
-
-/* Wait until the chip does not use what was gathered, then free it. */
-static void trn_vm_gather_flush(struct trn_vm *vm, struct trn_vm_gather *gather)
-{
-	struct trn_mapping *mapping, *next;
-
-	lockdep_assert_held(&vm->lock);
-
-	if (list_empty(&gather->mappings))
-		return;
-	/* Pairs with what orders the chip's look at the tables after the command. */
-	dma_wmb();
-	trn_admin_invalidate(vm->tdev, vm->asid, gather->mmu.start,
-			     gather->mmu.end - gather->mmu.start);
-	trn_mmu_gather_free(&vm->mmu, &gather->mmu);
-	list_for_each_entry_safe(mapping, next, &gather->mappings, link)
-		trn_mapping_free(mapping);
-	INIT_LIST_HEAD(&gather->mappings);
-}
-
-/* The first extent of @bo that has a byte at @*skip or behind, which becomes relative to it. */
+/* The first extent of @bo with bytes at *@skip or behind; *@skip becomes relative to it. */
 static const struct trn_extent *trn_vm_first_extent(const struct trn_bo *bo, u64 *skip)
 {
 	const struct trn_extent *extent = bo->extents;
 
-	while (*skip >= extent->size)
-		*skip -= extent++->size;
+	while (*skip >= extent->size) {
+		*skip -= extent->size;
+		extent++;
+	}
 	return extent;
 }
 
-static void trn_vm_demand(struct trn_vm *vm, const struct trn_mapping *mapping,
-			  struct trn_mmu_demand *demand)
+/**
+ * trn_vm_demand_map() - count the tables that trn_vm_map() may need
+ * @vm: address space; need not be locked
+ * @va: as in trn_vm_map()
+ * @size: as in trn_vm_map()
+ * @bo: as in trn_vm_map()
+ * @offset: as in trn_vm_map()
+ * @demand: is added to, as by trn_mmu_demand_map()
+ *
+ * Return: 0, or -EINTR when the caller is being killed.
+ */
+int trn_vm_demand_map(struct trn_vm *vm, u64 va, u64 size, const struct trn_bo *bo, u64 offset,
+		      struct trn_mmu_demand *demand)
 {
-	u64 va = mapping->node.start, left = mapping->node.size, skip = mapping->offset;
-	const struct trn_extent *extent = trn_vm_first_extent(mapping->bo, &skip);
+	const struct trn_extent *extent = trn_vm_first_extent(bo, &offset);
 
-	for (; left; extent++, skip = 0) {
-		u64 size = min(extent->size - skip, left);
+	for (; size; extent++, offset = 0) {
+		u64 part = min(extent->size - offset, size);
 
-		trn_mmu_demand_map(&vm->mmu, va, size, extent->address + skip, demand);
-		va += size;
-		left -= size;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		trn_mmu_demand_map(&vm->mmu, va, part, extent->address + offset, demand);
+		va += part;
+		size -= part;
+		cond_resched();
 	}
-}
-
-/* Write the page-table entries of @mapping, whose node is in place. */
-static int trn_vm_write_entries(struct trn_vm *vm, struct trn_mapping *mapping, bool readonly)
-{
-	u64 va = mapping->node.start, left = mapping->node.size, skip = mapping->offset;
-	const struct trn_extent *extent = trn_vm_first_extent(mapping->bo, &skip);
-	u64 bits = TRN_PTE_READ | (readonly ? 0 : TRN_PTE_WRITE);
-	struct trn_mmu_demand demand;
-	struct trn_mmu_spare spare;
-	int ret;
-
-	bits |= mapping->bo->placement == DRM_TRN_BO_HBM ? TRN_PTE_TARGET_HBM :
-							   TRN_PTE_TARGET_HOST;
-	trn_mmu_demand_init(&demand);
-	trn_vm_demand(vm, mapping, &demand);
-	trn_mmu_spare_init(&spare);
-	ret = trn_mmu_spare_alloc(&vm->mmu, &demand, &spare);
-	if (ret)
-		return ret;
-
-	for (; left; extent++, skip = 0) {
-		u64 size = min(extent->size - skip, left);
-
-		trn_mmu_map(&vm->mmu, va, size, extent->address + skip, bits, &spare);
-		va += size;
-		left -= size;
-	}
-	trn_mmu_spare_free(&vm->mmu, &spare);
 	return 0;
-}
-
-/* Takes over the caller's reference to @bo, also when it fails. */
-static struct trn_mapping *trn_mapping_alloc(struct trn_bo *bo, u64 offset)
-{
-	struct trn_mapping *mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
-
-	if (!mapping) {
-		drm_gem_object_put(&bo->base);
-		return NULL;
-	}
-	mapping->bo = bo;
-	mapping->offset = offset;
-	return mapping;
-}
-
-/* Map all of a kernel object at an address of the driver's choice. */
-int trn_vm_map_anywhere(struct trn_vm *vm, struct trn_bo *bo, u64 *va)
-{
-	struct trn_mapping *mapping;
-	int ret;
-
-	drm_gem_object_get(&bo->base);
-	mapping = trn_mapping_alloc(bo, 0);
-	if (!mapping)
-		return -ENOMEM;
-
-	mutex_lock(&vm->lock);
-	ret = drm_mm_insert_node(&vm->mm, &mapping->node, bo->base.size);
-	if (ret)
-		goto err_free;
-	ret = trn_vm_write_entries(vm, mapping, false);
-	if (ret)
-		goto err_remove_node;
-	*va = mapping->node.start;
-	mutex_unlock(&vm->lock);
-	return 0;
-
-err_remove_node:
-	drm_mm_remove_node(&mapping->node);
-err_free:
-	mutex_unlock(&vm->lock);
-	trn_mapping_free(mapping);
-	return ret;
-}
-
-/* The mapping that has address @va, or NULL. */
-static struct trn_mapping *trn_vm_find(struct trn_vm *vm, u64 va)
-{
-	struct drm_mm_node *node;
-
-	lockdep_assert_held(&vm->lock);
-
-	node = __drm_mm_interval_first(&vm->mm, va, va);
-	/* That function returns the list head when there is none. */
-	if (!drm_mm_node_allocated(node) || va < node->start || va - node->start >= node->size)
-		return NULL;
-	return container_of(node, struct trn_mapping, node);
-}
-
-static int trn_vm_unmap(struct trn_vm *vm, u64 va, u64 size, struct trn_vm_gather *gather)
-{
-	struct trn_mapping *mapping = trn_vm_find(vm, va);
-
-	if (!mapping || mapping->node.start != va || mapping->node.size != size)
-		return -ENOENT;
-	/* A whole mapping: nothing is split. */
-	trn_mmu_unmap(&vm->mmu, va, size, NULL, &gather->mmu);
-	drm_mm_remove_node(&mapping->node);
-	list_add_tail(&mapping->link, &gather->mappings);
-	return 0;
-}
-
-/* Unmap, and wait until the chip does not use the mapping. */
-void trn_vm_unmap_sync(struct trn_vm *vm, u64 va, u64 size)
-{
-	struct trn_vm_gather gather;
-
-	trn_vm_gather_init(&gather);
-	mutex_lock(&vm->lock);
-	WARN_ON(trn_vm_unmap(vm, va, size, &gather));
-	trn_vm_gather_flush(vm, &gather);
-	mutex_unlock(&vm->lock);
 }
 
 /**
- * trn_vm_find_word() - find an 8-byte word that CPU and chip share
- * @vm: address space
- * @va: address, 8-byte aligned
- * @bo: out: the object it is in, with a reference for the caller
+ * trn_vm_spare_alloc() - tables for a change, from the pool or allocated
+ * @vm: address space; not locked
+ * @demand: how many; used up
+ * @spare: empty; receives the tables, to be given back by trn_vm_spare_free()
  *
- * Return: its address, valid while the object is; -ENOENT if nothing is mapped
- * at @va, -EINVAL if it is not host memory, or an import.
+ * Return: as trn_mmu_spare_alloc().
  */
-__le64 *trn_vm_find_word(struct trn_vm *vm, u64 va, struct trn_bo **bo)
+int trn_vm_spare_alloc(struct trn_vm *vm, struct trn_mmu_demand *demand,
+		       struct trn_mmu_spare *spare)
 {
-	struct trn_mapping *mapping;
-	__le64 *word;
-	u64 offset;
+	int level;
 
-	mutex_lock(&vm->lock);
-	mapping = vm->closed ? NULL : trn_vm_find(vm, va);
-	if (!mapping) {
-		word = ERR_PTR(-ENOENT);
-	} else if (!mapping->bo->pages) {
-		word = ERR_PTR(-EINVAL);
-	} else {
-		offset = mapping->offset + va - mapping->node.start;
-		word = page_address(mapping->bo->pages[offset >> PAGE_SHIFT]) +
-		       offset_in_page(offset);
-		*bo = mapping->bo;
-		drm_gem_object_get(&mapping->bo->base);
+	spin_lock(&vm->pool_lock);
+	for (level = 0; level < TRN_MMU_LEVELS; level++) {
+		while (demand->tables[level] && vm->pool_size[level]) {
+			list_move(vm->pool.tables[level].next, &spare->tables[level]);
+			vm->pool_size[level]--;
+			demand->tables[level]--;
+		}
 	}
-	mutex_unlock(&vm->lock);
-	return word;
+	spin_unlock(&vm->pool_lock);
+	return trn_mmu_spare_alloc(&vm->mmu, demand, spare);
 }
 
-static int trn_vm_bind_map(struct trn_vm *vm, struct drm_file *drm_file,
-			   const struct drm_trn_bind_op *op, struct trn_vm_gather *gather)
+void trn_vm_spare_free(struct trn_vm *vm, struct trn_mmu_spare *spare)
 {
-	struct drm_gem_object *obj;
-	struct trn_mapping *mapping;
-	u64 end;
-	int ret;
+	int level;
 
-	obj = drm_gem_object_lookup(drm_file, op->handle);
-	if (!obj)
-		return -ENOENT;
-	if (check_add_overflow(op->offset, op->size, &end) || end > obj->size) {
-		drm_gem_object_put(obj);
-		return -EINVAL;
+	spin_lock(&vm->pool_lock);
+	for (level = 0; level < TRN_MMU_LEVELS; level++) {
+		while (!list_empty(&spare->tables[level]) &&
+		       vm->pool_size[level] < vm->pool_max) {
+			list_move(spare->tables[level].next, &vm->pool.tables[level]);
+			vm->pool_size[level]++;
+		}
 	}
-	mapping = trn_mapping_alloc(to_trn_bo(obj), op->offset);
-	if (!mapping)
-		return -ENOMEM;
-
-	mapping->node.start = op->va;
-	mapping->node.size = op->size;
-	ret = drm_mm_reserve_node(&vm->mm, &mapping->node);
-	if (ret) {
-		ret = ret == -ENOSPC ? -EEXIST : ret;
-		goto err_free;
-	}
-	/* A leaf may follow a table, and a table a leaf, only after an invalidate. */
-	if (trn_mmu_gather_blocks_map(&gather->mmu, op->va, op->size))
-		trn_vm_gather_flush(vm, gather);
-	ret = trn_vm_write_entries(vm, mapping, op->flags & DRM_TRN_BIND_READONLY);
-	if (ret)
-		goto err_remove_node;
-	return 0;
-
-err_remove_node:
-	drm_mm_remove_node(&mapping->node);
-err_free:
-	trn_mapping_free(mapping);
-	return ret;
+	spin_unlock(&vm->pool_lock);
+	trn_mmu_spare_free(&vm->mmu, spare);
 }
 
-static int trn_vm_check_op(const struct drm_trn_bind_op *op)
+/**
+ * trn_vm_map() - write the page-table entries for a part of an object
+ * @vm: address space, locked, not closed
+ * @va: first address; nothing is mapped in the range
+ * @size: bytes
+ * @bo: object
+ * @offset: of the first byte in the object; @offset + @size is within it
+ * @readonly: the chip may not write
+ * @spare: has what trn_vm_demand_map() counted
+ */
+void trn_vm_map(struct trn_vm *vm, u64 va, u64 size, const struct trn_bo *bo, u64 offset,
+		bool readonly, struct trn_mmu_spare *spare)
 {
-	u64 end;
+	const struct trn_extent *extent = trn_vm_first_extent(bo, &offset);
+	u64 bits = TRN_PTE_READ | (readonly ? 0 : TRN_PTE_WRITE);
 
-	if (op->pad || !op->size)
-		return -EINVAL;
-	if (!PAGE_ALIGNED(op->va) || !PAGE_ALIGNED(op->size) || !PAGE_ALIGNED(op->offset))
-		return -EINVAL;
-	if (check_add_overflow(op->va, op->size, &end) || end > TRN_VM_SIZE)
-		return -EINVAL;
-	switch (op->op) {
-	case DRM_TRN_BIND_MAP:
-		return op->flags & ~DRM_TRN_BIND_READONLY ? -EINVAL : 0;
-	case DRM_TRN_BIND_UNMAP:
-		return op->flags || op->handle || op->offset ? -EINVAL : 0;
-	default:
-		return -EINVAL;
+	lockdep_assert_held(&vm->lock);
+
+	bits |= bo->placement == DRM_TRN_BO_HBM ? TRN_PTE_TARGET_HBM : TRN_PTE_TARGET_HOST;
+	for (; size; extent++, offset = 0) {
+		u64 part = min(extent->size - offset, size);
+
+		trn_mmu_map(&vm->mmu, va, part, extent->address + offset, bits, spare);
+		va += part;
+		size -= part;
+		cond_resched();
 	}
 }
 
-static int trn_vm_bind_op(struct trn_vm *vm, struct drm_file *drm_file,
-			  const struct drm_trn_bind_op *op, struct trn_vm_gather *gather)
+/**
+ * trn_vm_flush() - wait until the chip does not use what was unmapped
+ * @vm: address space, locked
+ * @gather: what was unmapped; empty after it
+ * @spare: gets the tables that are free now
+ */
+void trn_vm_flush(struct trn_vm *vm, struct trn_mmu_gather *gather, struct trn_mmu_spare *spare)
 {
-	int ret = trn_vm_check_op(op);
+	lockdep_assert_held(&vm->lock);
 
-	if (ret)
-		return ret;
-	if (op->op == DRM_TRN_BIND_MAP)
-		return trn_vm_bind_map(vm, drm_file, op, gather);
-	return trn_vm_unmap(vm, op->va, op->size, gather);
-}
-
-static int trn_vm_bind(struct trn_vm *vm, struct drm_file *drm_file,
-		       const struct drm_trn_bind_op *ops, u32 count, u32 *done)
-{
-	struct trn_vm_gather gather;
-	int ret = 0;
-
-	trn_vm_gather_init(&gather);
-	if (mutex_lock_killable(&vm->lock))
-		return -EINTR;
-	if (vm->closed)
-		ret = -ENOENT;
-	for (*done = 0; !ret && *done < count; ) {
-		const struct drm_trn_bind_op *op = &ops[*done];
-
-		ret = trn_vm_bind_op(vm, drm_file, op, &gather);
-		if (ret)
-			drm_dbg(&vm->tdev->drm, "bind op %u (%u, va 0x%llx, size 0x%llx): %d\n",
-				*done, op->op, op->va, op->size, ret);
-		else
-			(*done)++;
-	}
-	/* Once for all operations: nothing that was removed is used after this. */
-	trn_vm_gather_flush(vm, &gather);
-	mutex_unlock(&vm->lock);
-	return ret;
-}
-
-int trn_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *drm_file)
-{
-	struct trn_device *tdev = to_trn_device(drm);
-	struct drm_trn_vm_bind *args = data;
-	struct drm_trn_bind_op *ops;
-	struct trn_context *context;
-	int idx, ret;
-
-	args->done = 0;
-	ops = trn_array_copy(&args->ops, DRM_TRN_BIND_OPS_MAX, sizeof(*ops), sizeof(*ops));
-	if (IS_ERR(ops))
-		return PTR_ERR(ops);
-
-	context = trn_context_get(drm_file->driver_priv, args->context);
-	if (!context) {
-		ret = -ENOENT;
-		goto out_free_ops;
-	}
-	if (!trn_device_enter(tdev, &idx)) {
-		ret = -ENODEV;
-		goto out_put_context;
-	}
-	ret = trn_vm_bind(&context->vm, drm_file, ops, args->ops.count, &args->done);
-	trn_device_exit(idx);
-	/* The chip may have died on the way. */
-	if (!ret && trn_device_state(tdev) != TRN_STATE_OK)
-		ret = -ENODEV;
-out_put_context:
-	trn_context_put(context);
-out_free_ops:
-	kvfree(ops);
-	return ret;
+	if (trn_mmu_gather_empty(gather))
+		return;
+	/* Pairs with what orders the chip's look at the tables after the command. */
+	dma_wmb();
+	trn_admin_invalidate(vm->tdev, vm->asid, gather->start, gather->end - gather->start);
+	trn_mmu_gather_reuse(gather, spare);
 }

@@ -94,7 +94,7 @@ static int trn_wait_sleep(struct trn_queue *queue, struct trn_waiter *waiter, kt
 
 	trn_wait_begin(queue, waiter);
 	for (;;) {
-		prepare_to_wait(&queue->wait, &wait, TASK_KILLABLE);
+		prepare_to_wait(&queue->wait, &wait, TASK_KILLABLE | TASK_FREEZABLE);
 		/*
 		 * Pairs with the chip's, between fence write and load of wake_at: either
 		 * it sees wake_at, or the fence is seen here.
@@ -117,7 +117,7 @@ static int trn_wait(struct trn_queue *queue, const struct drm_trn_wait *args)
 	struct trn_bo *bo;
 	int ret;
 
-	waiter.word = trn_vm_find_word(&queue->context->vm, args->va, &bo);
+	waiter.word = trn_mapping_find_word(queue->context, args->va, &bo);
 	if (IS_ERR(waiter.word))
 		return PTR_ERR(waiter.word);
 	ret = trn_wait_check(queue, &waiter, deadline);

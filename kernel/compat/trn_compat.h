@@ -57,6 +57,13 @@ static inline void trn_dmabuf_invalidate(struct dma_buf *dma_buf)
 }
 #endif
 
+/* A driver whose objects have a list of mappings used to have to say so. */
+#ifdef TRN_HAVE_GEM_GPUVA_FEATURE
+#define TRN_DRIVER_GEM_GPUVA	DRIVER_GEM_GPUVA
+#else
+#define TRN_DRIVER_GEM_GPUVA	0
+#endif
+
 /*
  * Signalled fences used to keep their ops: then every fence that anybody still
  * holds (a sync_file, say) must keep the module.

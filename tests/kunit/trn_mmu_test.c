@@ -167,16 +167,26 @@ static void unmap_into(struct kunit *test, u64 va, u64 size, struct trn_mmu_gath
 	trn_mmu_spare_free(&f->mmu, &spare);
 }
 
+/* The gathered range has been invalidated. */
+static void flush(struct kunit *test, struct trn_mmu_gather *gather)
+{
+	struct fixture *f = test->priv;
+	struct trn_mmu_spare spare;
+
+	trn_mmu_spare_init(&spare);
+	trn_mmu_gather_reuse(gather, &spare);
+	trn_mmu_spare_free(&f->mmu, &spare);
+}
+
 /* Returns the range that was to be invalidated. */
 static struct trn_mmu_gather unmap(struct kunit *test, u64 va, u64 size)
 {
-	struct fixture *f = test->priv;
 	struct trn_mmu_gather gather, range;
 
 	trn_mmu_gather_init(&gather);
 	unmap_into(test, va, size, &gather);
 	range = gather;
-	trn_mmu_gather_free(&f->mmu, &gather);
+	flush(test, &gather);
 	return range;
 }
 
@@ -457,7 +467,6 @@ static void trn_mmu_gather_large_leaf(struct kunit *test)
 /* Leaf after table or table after leaf: only after an invalidate. */
 static void trn_mmu_gather_blocks(struct kunit *test)
 {
-	struct fixture *f = test->priv;
 	struct trn_mmu_gather gather;
 
 	trn_mmu_gather_init(&gather);
@@ -482,8 +491,37 @@ static void trn_mmu_gather_blocks(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, trn_mmu_gather_blocks_map(&gather, 5 * M2, M2));
 	KUNIT_EXPECT_FALSE(test, trn_mmu_gather_blocks_map(&gather, 6 * M2, M2));
 
-	trn_mmu_gather_free(&f->mmu, &gather);
+	flush(test, &gather);
 	KUNIT_EXPECT_FALSE(test, trn_mmu_gather_blocks_map(&gather, 0, 1ULL << 48));
+}
+
+/* Tables are shared only with ranges before that are lower. */
+static void trn_mmu_demand_of_sequences(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct trn_mmu_demand demand;
+
+	trn_mmu_demand_init(&demand);
+	trn_mmu_demand_map(&f->mmu, 5 * M2, K4, 0, &demand);
+	trn_mmu_demand_map(&f->mmu, 5 * M2 + 7 * K4, K4, 0, &demand);
+	trn_mmu_demand_map(&f->mmu, 6 * M2, 2 * M2, 0, &demand);
+	KUNIT_EXPECT_EQ(test, demand.tables[0], 1ul);
+	trn_mmu_demand_map(&f->mmu, 3 * M2, K4, 0, &demand);
+	KUNIT_EXPECT_EQ(test, demand.tables[0], 2ul);
+	trn_mmu_demand_map(&f->mmu, 3 * M2 + K4, M2, 0, &demand);
+	KUNIT_EXPECT_EQ(test, demand.tables[0], 3ul);
+
+	/* Only ends that are not aligned to a leaf's size can cut one. */
+	trn_mmu_demand_init(&demand);
+	trn_mmu_demand_unmap(&f->mmu, G1, G1, &demand);
+	KUNIT_EXPECT_EQ(test, demand.tables[0] + demand.tables[1] + demand.tables[2], 0ul);
+	trn_mmu_demand_unmap(&f->mmu, G1, M2, &demand);
+	KUNIT_EXPECT_EQ(test, demand.tables[0], 0ul);
+	KUNIT_EXPECT_EQ(test, demand.tables[1], 1ul);
+	trn_mmu_demand_unmap(&f->mmu, K4, K4, &demand);
+	KUNIT_EXPECT_EQ(test, demand.tables[0], 2ul);
+	KUNIT_EXPECT_EQ(test, demand.tables[1], 3ul);
+	KUNIT_EXPECT_EQ(test, demand.tables[2], 0ul);
 }
 
 /* What is counted is enough whatever there is, also after an unmap in the sequence. */
@@ -510,8 +548,34 @@ static void trn_mmu_demand_is_enough(struct kunit *test)
 	trn_mmu_map(&f->mmu, M2, K4, 0x20000, RW, &spare);
 	expect_mapped(test, M2, 0x20000, HBM, true);
 	expect_unmapped(test, M2 + K4);
-	trn_mmu_gather_free(&f->mmu, &gather);
+	flush(test, &gather);
 	trn_mmu_spare_free(&f->mmu, &spare);
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 4u);
+}
+
+/* Tables that were in use and were given back serve again. */
+static void trn_mmu_tables_are_reused(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct trn_mmu_gather gather;
+	struct trn_mmu_spare spare;
+
+	map(test, M2, 3 * K4, K4, RW | TRN_PTE_TARGET_HBM);
+	trn_mmu_gather_init(&gather);
+	KUNIT_EXPECT_TRUE(test, trn_mmu_gather_empty(&gather));
+	unmap_into(test, M2, 3 * K4, &gather);
+	KUNIT_EXPECT_FALSE(test, trn_mmu_gather_empty(&gather));
+	trn_mmu_spare_init(&spare);
+	trn_mmu_gather_reuse(&gather, &spare);
+	KUNIT_EXPECT_TRUE(test, trn_mmu_gather_empty(&gather));
+
+	KUNIT_EXPECT_EQ(test, f->memory.allocated, 4u);
+	trn_mmu_map(&f->mmu, 5 * M2 + K4, K4, 0x7000, RW, &spare);
+	expect_no_spare(test, &spare);
+	expect_mapped(test, 5 * M2 + K4, 0x7000, HBM, true);
+	expect_unmapped(test, 5 * M2);
+	expect_unmapped(test, 5 * M2 + 2 * K4);
+	expect_unmapped(test, M2);
 	KUNIT_EXPECT_EQ(test, f->memory.allocated, 4u);
 }
 
@@ -570,7 +634,7 @@ static void trn_mmu_gather_defers_free(struct kunit *test)
 	map(test, 0x5000, 0x1000, 0x7000, RW | TRN_PTE_TARGET_HBM);
 	expect_mapped(test, 0x5000, 0x7000, HBM, true);
 	KUNIT_EXPECT_EQ(test, f->memory.allocated, 7u);
-	trn_mmu_gather_free(&f->mmu, &gather);
+	flush(test, &gather);
 	KUNIT_EXPECT_EQ(test, f->memory.allocated, 4u);
 	expect_mapped(test, 0x5000, 0x7000, HBM, true);
 }
@@ -615,7 +679,9 @@ static struct kunit_case trn_mmu_cases[] = {
 	KUNIT_CASE(trn_mmu_split_across),
 	KUNIT_CASE(trn_mmu_gather_large_leaf),
 	KUNIT_CASE(trn_mmu_gather_blocks),
+	KUNIT_CASE(trn_mmu_demand_of_sequences),
 	KUNIT_CASE(trn_mmu_demand_is_enough),
+	KUNIT_CASE(trn_mmu_tables_are_reused),
 	KUNIT_CASE(trn_mmu_unmap_keeps_neighbours),
 	KUNIT_CASE(trn_mmu_unmap_frees_tables),
 	KUNIT_CASE(trn_mmu_gather_defers_free),

@@ -93,6 +93,8 @@ START_TEST(query)
 	SPOILED(DRM_IOCTL_TRN_QUERY, good, query, 2, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_QUERY, good, query, UINT32_MAX, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_QUERY, good, pointer, BAD, -EFAULT);
+	SPOILED(DRM_IOCTL_TRN_QUERY, good, size, DRM_TRN_QUERY_SIZE_MAX + 1, -E2BIG);
+	SPOILED(DRM_IOCTL_TRN_QUERY, good, size, UINT32_MAX, -E2BIG);
 
 	/* What the kernel lacks is zeroed; the size comes back. */
 	memset(&large, 0xee, sizeof(large));

@@ -61,7 +61,7 @@ struct drm_trn_array {
  * @query: DRM_TRN_QUERY_*; unknown ones are -EINVAL
  * @size: in: bytes at @pointer; out: bytes of the kernel's structure.  The
  *	smaller of both is copied, what the kernel lacks is zeroed.  With
- *	@pointer 0 only @size is written.
+ *	@pointer 0 only @size is written.  More than DRM_TRN_QUERY_SIZE_MAX is -E2BIG
  * @pointer: user address of the structure
  */
 struct drm_trn_query {
@@ -70,6 +70,8 @@ struct drm_trn_query {
 	__u64 pointer;
 };
 
+/** DRM_TRN_QUERY_SIZE_MAX: most bytes that a structure will ever have */
+#define DRM_TRN_QUERY_SIZE_MAX		4096
 /** DRM_TRN_QUERY_DEVICE: struct drm_trn_query_device */
 #define DRM_TRN_QUERY_DEVICE		0
 /** DRM_TRN_QUERY_MEMORY: struct drm_trn_query_memory */
@@ -366,8 +368,9 @@ struct drm_trn_vm_bind {
  * @doorbell_offset: out, user queue: mmap offset of the doorbell page (one
  *	host page, MAP_SHARED, write a __u32 at TRN_DOORBELL_KICK)
  *
- * Mappings of both pages stay valid for ever and become dummies when the queue or
- * the chip goes.  They are not inherited by fork().
+ * Mappings of both pages stay valid for ever.  When the queue or the chip goes, the control page
+ * stays the queue's own, so that a poller finds the reason in its status; the doorbell becomes a
+ * dummy page.  They are not inherited by fork().
  * -ENOSPC: the chip's queues are used up.
  */
 struct drm_trn_queue_create {

@@ -16,6 +16,9 @@
 #if !IS_ENABLED(CONFIG_DRM_BUDDY) && !IS_ENABLED(CONFIG_GPU_BUDDY)
 #error "this kernel is configured without CONFIG_DRM_BUDDY"
 #endif
+#if !IS_ENABLED(CONFIG_DRM_GPUVM)
+#error "this kernel is configured without CONFIG_DRM_GPUVM"
+#endif
 #ifndef CONFIG_64BIT
 #error "trn needs a 64-bit kernel"
 #endif
