@@ -110,7 +110,7 @@ static int toggle(struct thread *thread, struct object *object, uint64_t va)
 	else
 		error = guest_bind(thread->fd, thread->context, object->handle, va, object->size);
 	object->bound = !object->bound;
-	return error ? fail(thread, object->bound ? "bind" : "unbind", error) : 0;
+	return error ? note(thread, object->bound ? "bind" : "unbind", error) : 0;
 }
 
 static void *work(void *argument)
