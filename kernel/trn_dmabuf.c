@@ -164,10 +164,10 @@ static void trn_dmabuf_unmap_hbm(struct dma_buf_attachment *attach, struct sg_ta
 		wake_up_var(&bo->peer_mappings);
 }
 
-/* What was written through a write-combined mapping is on its way to HBM after this. */
 static int trn_dmabuf_end_cpu_access_hbm(struct dma_buf *dma_buf,
 					 enum dma_data_direction direction)
 {
+	/* What was written through a write-combined mapping is seen by whoever reads HBM next. */
 	wmb();
 	return 0;
 }
