@@ -491,7 +491,6 @@ int trn_device_start(struct trn_device *tdev)
 	trn_admin_post_event(tdev);
 	trn_heartbeat_start(tdev);
 	trn_debugfs_init(tdev);
-	trn_context_debugfs_init(tdev);
 
 	ret = drm_dev_register(&tdev->drm, 0);
 	if (ret) {
