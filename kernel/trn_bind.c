@@ -187,7 +187,7 @@ static int trn_bind_exec_sync(struct trn_bind *bind)
 	return ret;
 }
 
-/* A call that is in no queue; if it was prepared, in a trn_device_enter() section. */
+/* A call that no queue has any more.  The chip is still bound, or @bind was not prepared. */
 void trn_bind_free(struct trn_bind *bind)
 {
 	u32 i;

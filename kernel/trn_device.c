@@ -9,6 +9,7 @@
 #include <linux/ctype.h>
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>
+#include <linux/io.h>
 #include <linux/log2.h>
 #include <linux/pci.h>
 #include <linux/sizes.h>
@@ -18,6 +19,7 @@
 
 #include "trn_bind.h"
 #include "trn_context.h"
+#include "trn_debugfs.h"
 #include "trn_device.h"
 #include "trn_drv.h"
 #include "trn_gem.h"
@@ -229,7 +231,7 @@ static int trn_device_read_caps(struct trn_device *tdev)
 	return trn_device_check_caps(tdev);
 }
 
-static int trn_device_map_doorbells(struct trn_device *tdev)
+static int trn_device_map_memory(struct trn_device *tdev)
 {
 	const struct trn_caps *caps = &tdev->caps;
 	int ret;
@@ -241,6 +243,13 @@ static int trn_device_map_doorbells(struct trn_device *tdev)
 				   (u64)caps->queues * caps->doorbell_stride, "doorbells");
 	if (ret)
 		return ret;
+	/* For what user space maps; nothing else decides how the CPU caches the BAR. */
+	ret = devm_arch_io_reserve_memtype_wc(&tdev->pdev->dev,
+					      pci_resource_start(tdev->pdev, TRN_BAR_HBM),
+					      pci_resource_len(tdev->pdev, TRN_BAR_HBM));
+	if (ret)
+		return dev_err_probe(&tdev->pdev->dev, ret, "no write combining for BAR %d\n",
+				     TRN_BAR_HBM);
 	tdev->doorbells = pcim_iomap(tdev->pdev, TRN_BAR_DOORBELL, 0);
 	if (!tdev->doorbells)
 		return dev_err_probe(&tdev->pdev->dev, -ENOMEM, "cannot map the doorbells\n");
@@ -324,8 +333,9 @@ static void trn_device_death_work(struct work_struct *work)
 	struct trn_device *tdev = container_of(work, struct trn_device, death_work);
 
 	trn_device_stop(tdev);
-	trn_queue_fail_all(tdev);
 	trn_context_fail_all(tdev);
+	trn_queue_fail_all(tdev);
+	trn_gem_revoke_mappings(tdev);
 }
 
 /**
@@ -373,7 +383,10 @@ struct trn_device *trn_device_create(struct pci_dev *pdev)
 	INIT_WORK(&tdev->death_work, trn_device_death_work);
 	xa_init_flags(&tdev->contexts, XA_FLAGS_ALLOC1);
 	xa_init_flags(&tdev->queues, XA_FLAGS_ALLOC);
-	INIT_LIST_HEAD(&tdev->host_bos);
+	INIT_LIST_HEAD(&tdev->bos);
+	init_rwsem(&tdev->aperture_lock);
+	spin_lock_init(&tdev->users_lock);
+	INIT_LIST_HEAD(&tdev->users);
 	INIT_LIST_HEAD(&tdev->files);
 	INIT_LIST_HEAD(&tdev->netlink_link);
 
@@ -436,7 +449,7 @@ int trn_device_start(struct trn_device *tdev)
 	ret = trn_device_read_caps(tdev);
 	if (ret)
 		return ret;
-	ret = trn_device_map_doorbells(tdev);
+	ret = trn_device_map_memory(tdev);
 	if (ret)
 		return ret;
 	/* An earlier kernel may have left it running. */
@@ -470,9 +483,14 @@ int trn_device_start(struct trn_device *tdev)
 		ret = dev_err_probe(dev, ret, "cannot create the kernel's address space\n");
 		goto err_stop;
 	}
+	ret = trn_scrub_init(tdev);
+	if (ret) {
+		ret = dev_err_probe(dev, ret, "cannot create the queue that clears HBM\n");
+		goto err_stop;
+	}
 	trn_admin_post_event(tdev);
 	trn_heartbeat_start(tdev);
-	trn_context_debugfs_init(tdev);
+	trn_debugfs_init(tdev);
 
 	ret = drm_dev_register(&tdev->drm, 0);
 	if (ret) {
@@ -491,6 +509,7 @@ err_stop:
 	atomic_set(&tdev->state, TRN_STATE_GONE);
 	trn_device_stop(tdev);
 	flush_workqueue(tdev->wq);
+	trn_scrub_fini(tdev);
 	trn_kernel_vm_fini(&tdev->kernel_vm);
 	return ret;
 }
@@ -502,8 +521,9 @@ void trn_device_shutdown(struct trn_device *tdev)
 	atomic_set(&tdev->state, TRN_STATE_GONE);
 	trn_device_stop(tdev);
 	flush_workqueue(tdev->wq);
-	trn_queue_fail_all(tdev);
 	trn_context_fail_all(tdev);
+	trn_queue_fail_all(tdev);
+	trn_gem_revoke_mappings(tdev);
 }
 
 /*
@@ -517,6 +537,8 @@ void trn_device_remove(struct trn_device *tdev)
 	/* Waits for calls in trn_device_enter() sections, which are bounded. */
 	drm_dev_unplug(&tdev->drm);
 	trn_file_destroy_all(tdev);
+	trn_dmabuf_revoke_all(tdev);
+	trn_scrub_fini(tdev);
 	trn_kernel_vm_fini(&tdev->kernel_vm);
 	trn_gem_unmap_all(tdev);
 }

@@ -7,6 +7,8 @@
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
+#include <linux/rwsem.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
@@ -24,6 +26,7 @@
 #define TRN_API_MINOR		0
 #define TRN_API_PATCH		0
 
+struct trn_queue;
 struct trn_vector;
 
 /* What the capability registers say; checked by trn_device_read_caps(). */
@@ -106,9 +109,16 @@ struct trn_device {
 	struct xarray queues;		/* hardware queue id -> struct trn_queue */
 
 	struct trn_hbm hbm;
-	/* Protects host_bos and the DMA mapping of every object on it. */
+	/* Protects bos and of every object on it DMA mapping and name. */
 	struct mutex bo_lock;
-	struct list_head host_bos;
+	struct list_head bos;		/* struct trn_bo.link */
+	/* Protects aperture_revoked, against the fault handler of mappings of HBM. */
+	struct rw_semaphore aperture_lock;
+	bool aperture_revoked;
+	struct trn_queue *scrub_queue;
+	/* Protects users and what they have. */
+	spinlock_t users_lock;
+	struct list_head users;		/* struct trn_user.link */
 
 	/* Protects files; a file is on it until its hardware state is torn down. */
 	struct mutex files_lock;

@@ -20,11 +20,13 @@
 #include "trn_gem.h"
 #include "trn_netlink.h"
 #include "trn_queue.h"
+#include "trn_user.h"
 
 static int trn_open(struct drm_device *drm, struct drm_file *drm_file)
 {
 	struct trn_device *tdev = to_trn_device(drm);
 	struct trn_file *file;
+	int ret;
 
 	if (trn_device_state(tdev) != TRN_STATE_OK)
 		return -ENODEV;
@@ -34,10 +36,13 @@ static int trn_open(struct drm_device *drm, struct drm_file *drm_file)
 		return -ENOMEM;
 	file->dummy_page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!file->dummy_page) {
-		kfree(file);
-		return -ENOMEM;
+		ret = -ENOMEM;
+		goto err_free;
 	}
 	file->tdev = tdev;
+	ret = trn_user_open(file);
+	if (ret)
+		goto err_free_page;
 	mutex_init(&file->lock);
 	/* Ids are never 0. */
 	xa_init_flags(&file->contexts, XA_FLAGS_ALLOC1);
@@ -48,6 +53,12 @@ static int trn_open(struct drm_device *drm, struct drm_file *drm_file)
 	list_add_tail(&file->link, &tdev->files);
 	mutex_unlock(&tdev->files_lock);
 	return 0;
+
+err_free_page:
+	__free_page(file->dummy_page);
+err_free:
+	kfree(file);
+	return ret;
 }
 
 static void trn_postclose(struct drm_device *drm, struct drm_file *drm_file)
@@ -73,6 +84,7 @@ static void trn_postclose(struct drm_device *drm, struct drm_file *drm_file)
 	xa_destroy(&file->contexts);
 	xa_destroy(&file->queues);
 	mutex_destroy(&file->lock);
+	trn_user_close(file);
 	__free_page(file->dummy_page);
 	kfree(file);
 }
@@ -153,6 +165,8 @@ static const struct drm_ioctl_desc trn_ioctls[] = {
 	TRN_IOCTL(QUEUE_DESTROY, queue_destroy),
 	TRN_IOCTL(SUBMIT, submit),
 	TRN_IOCTL(WAIT, wait),
+	TRN_IOCTL(BO_CREATE_USERPTR, bo_create_userptr),
+	TRN_IOCTL(BO_SET_NAME, bo_set_name),
 	TRN_IOCTL(QUEUE_ERROR, queue_error),
 };
 
@@ -166,6 +180,7 @@ const struct drm_driver trn_drm_driver = {
 	.open = trn_open,
 	.postclose = trn_postclose,
 	.show_fdinfo = trn_gem_show_fdinfo,
+	.gem_prime_import = trn_dmabuf_import,
 	.ioctls = trn_ioctls,
 	.num_ioctls = ARRAY_SIZE(trn_ioctls),
 	.fops = &trn_fops,

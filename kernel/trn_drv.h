@@ -10,6 +10,7 @@
 
 struct page;
 struct trn_device;
+struct trn_user;
 
 /* An open file: the owner of contexts and queues. */
 struct trn_file {
@@ -21,6 +22,8 @@ struct trn_file {
 	struct xarray queues;		/* struct trn_queue */
 	/* What doorbell mappings become when their queue is gone. */
 	struct page *dummy_page;
+	struct trn_user *user;		/* who opened it */
+	bool hbm_unlimited;		/* the user's quota does not bind this file */
 };
 
 extern const struct drm_driver trn_drm_driver;

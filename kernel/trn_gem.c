@@ -2,57 +2,49 @@
 /*
  * Memory objects: HBM, or host memory that CPU and chip share.
  *
- * Host objects are shmem pages, pinned and mapped for DMA as long as the object
- * and the chip live.  CPU and chip poll words in them, so the mapping must not
- * need dma_sync_*().
+ * An object's memory stays where it is from creation to the last reference, and every
+ * mapping in an address space holds one: what is freed, the chip cannot reach.
  */
-#include <linux/dma-mapping.h>
+#include <linux/bsearch.h>
+#include <linux/ctype.h>
 #include <linux/mm.h>
-#include <linux/pagemap.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
-#include <drm/drm_prime.h>
 #include <drm/drm_print.h>
 
+#include "trn_cgroup.h"
 #include "trn_device.h"
-#include "trn_dma.h"
 #include "trn_drv.h"
 #include "trn_gem.h"
+#include "trn_user.h"
 
+/* No reservation lock is held here: dma-bufs take theirs to be unmapped. */
 static void trn_gem_unmap_dma(struct trn_device *tdev, struct trn_bo *bo)
 {
 	lockdep_assert_held(&tdev->bo_lock);
 
 	if (!bo->mapped)
 		return;
-	dma_unmap_sgtable(&tdev->pdev->dev, bo->sgt, DMA_BIDIRECTIONAL, 0);
-	list_del(&bo->link);
+	if (bo->kind == TRN_BO_IMPORT)
+		trn_dmabuf_unmap(bo);
+	else
+		trn_host_unmap(tdev, bo);
 	bo->mapped = false;
 }
 
 /* The chip is unplugged: no object may stay mapped for DMA. */
 void trn_gem_unmap_all(struct trn_device *tdev)
 {
-	struct trn_bo *bo, *next;
+	struct trn_bo *bo;
 
+	/* The DRM core's look at drm_gem_object.import_attach. */
+	mutex_lock(&tdev->drm.object_name_lock);
 	mutex_lock(&tdev->bo_lock);
-	list_for_each_entry_safe(bo, next, &tdev->host_bos, link)
+	list_for_each_entry(bo, &tdev->bos, link)
 		trn_gem_unmap_dma(tdev, bo);
 	mutex_unlock(&tdev->bo_lock);
-}
-
-static void trn_gem_release_host(struct trn_device *tdev, struct trn_bo *bo)
-{
-	if (bo->sgt) {
-		mutex_lock(&tdev->bo_lock);
-		trn_gem_unmap_dma(tdev, bo);
-		mutex_unlock(&tdev->bo_lock);
-		sg_free_table(bo->sgt);
-		kfree(bo->sgt);
-	}
-	if (bo->pages)
-		drm_gem_put_pages(&bo->base, bo->pages, true, true);
+	mutex_unlock(&tdev->drm.object_name_lock);
 }
 
 static void trn_gem_free(struct drm_gem_object *obj)
@@ -60,194 +52,172 @@ static void trn_gem_free(struct drm_gem_object *obj)
 	struct trn_device *tdev = to_trn_device(obj->dev);
 	struct trn_bo *bo = to_trn_bo(obj);
 
-	if (bo->placement == DRM_TRN_BO_HBM)
+	mutex_lock(&tdev->bo_lock);
+	list_del(&bo->link);
+	trn_gem_unmap_dma(tdev, bo);
+	mutex_unlock(&tdev->bo_lock);
+
+	switch (bo->kind) {
+	case TRN_BO_HBM:
 		trn_hbm_free(tdev, &bo->hbm);
-	else
-		trn_gem_release_host(tdev, bo);
+		trn_user_uncharge_hbm(tdev, bo->user, obj->size);
+		trn_cgroup_uncharge(bo->cgroup, obj->size);
+		if (bo->dummy_page)
+			__free_page(bo->dummy_page);
+		break;
+	case TRN_BO_SHMEM:
+		trn_host_release(bo);
+		break;
+	case TRN_BO_USERPTR:
+		trn_userptr_release(bo);
+		break;
+	case TRN_BO_IMPORT:
+		trn_dmabuf_release_import(bo);
+		break;
+	}
 	drm_gem_object_release(obj);
 	kvfree(bo->extents);
 	kfree(bo);
 }
 
-static vm_fault_t trn_gem_fault(struct vm_fault *vmf)
-{
-	struct vm_area_struct *vma = vmf->vma;
-	struct trn_bo *bo = to_trn_bo(vma->vm_private_data);
-	/* vm_pgoff is the fake offset of the object; mappings begin at its start. */
-	pgoff_t index = (vmf->address - vma->vm_start) >> PAGE_SHIFT;
-
-	index += vma->vm_pgoff - drm_vma_node_start(&bo->base.vma_node);
-	/* Cannot be: the node does not move and mmap() checked the size. */
-	if (WARN_ON_ONCE(index >= bo->base.size >> PAGE_SHIFT))
-		return VM_FAULT_SIGBUS;
-	return vmf_insert_pfn(vma, vmf->address, page_to_pfn(bo->pages[index]));
-}
-
-static const struct vm_operations_struct trn_gem_vm_ops = {
-	.open = drm_gem_vm_open,
-	.close = drm_gem_vm_close,
-	.fault = trn_gem_fault,
-};
-
-static int trn_gem_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
-{
-	if (to_trn_bo(obj)->placement != DRM_TRN_BO_HOST)
-		return -EOPNOTSUPP;
-	/* A private copy of a page would not be what the chip sees. */
-	if (!(vma->vm_flags & VM_SHARED))
-		return -EINVAL;
-	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
-	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
-	return 0;
-}
-
 static const struct drm_gem_object_funcs trn_gem_funcs = {
 	.free = trn_gem_free,
+	.export = trn_dmabuf_export,
+	.get_sg_table = trn_host_get_sg_table,
+	.vmap = trn_host_vmap,
+	.vunmap = trn_host_vunmap,
 	.mmap = trn_gem_mmap,
 	.vm_ops = &trn_gem_vm_ops,
 };
 
-static struct trn_bo *trn_gem_alloc(u32 placement)
+/*
+ * An object without memory of a file, or of the driver if that is NULL.  It becomes
+ * a GEM object by the caller's drm_gem_object_init().
+ */
+struct trn_bo *trn_gem_alloc(enum trn_bo_kind kind, const struct drm_file *owner)
 {
 	struct trn_bo *bo = kzalloc(sizeof(*bo), GFP_KERNEL_ACCOUNT);
 
 	if (!bo)
 		return NULL;
 	bo->base.funcs = &trn_gem_funcs;
-	bo->placement = placement;
+	bo->kind = kind;
+	bo->owner = owner ? owner->client_id : 0;
+	bo->placement = kind == TRN_BO_HBM ? DRM_TRN_BO_HBM : DRM_TRN_BO_HOST;
+	INIT_LIST_HEAD(&bo->link);
 	return bo;
 }
 
-static int trn_gem_set_host_extents(struct trn_device *tdev, struct trn_bo *bo)
+/* @bo is complete: it is found by trn_gem_unmap_all() from now on. */
+void trn_gem_publish(struct trn_bo *bo)
 {
-	struct scatterlist *sg;
-	unsigned int i;
-
-	bo->extents = kvcalloc(bo->sgt->nents, sizeof(*bo->extents), GFP_KERNEL_ACCOUNT);
-	if (!bo->extents)
-		return -ENOMEM;
-	bo->num_extents = bo->sgt->nents;
-	for_each_sgtable_dma_sg(bo->sgt, sg, i) {
-		bo->extents[i].address = sg_dma_address(sg);
-		bo->extents[i].size = sg_dma_len(sg);
-		if (trn_dma_needs_sync(tdev->pdev, sg_dma_address(sg))) {
-			drm_notice_once(&tdev->drm, "host memory is bounced or not coherent, which this driver cannot use\n");
-			return -EOPNOTSUPP;
-		}
-	}
-	return 0;
-}
-
-static int trn_gem_map_dma(struct trn_device *tdev, struct trn_bo *bo)
-{
-	int ret;
+	struct trn_device *tdev = to_trn_device(bo->base.dev);
 
 	mutex_lock(&tdev->bo_lock);
-	ret = dma_map_sgtable(&tdev->pdev->dev, bo->sgt, DMA_BIDIRECTIONAL, 0);
-	if (!ret) {
-		bo->mapped = true;
-		list_add(&bo->link, &tdev->host_bos);
-	}
+	list_add(&bo->link, &tdev->bos);
 	mutex_unlock(&tdev->bo_lock);
-	return ret;
 }
 
-/**
- * trn_gem_create_host() - host memory, zeroed, mapped for DMA
- * @tdev: device, entered by trn_device_enter() or not yet registered
- * @size: bytes, page aligned, not 0
- */
-struct trn_bo *trn_gem_create_host(struct trn_device *tdev, u64 size)
+static int trn_gem_compare_extent(const void *key, const void *element)
 {
-	struct sg_table *sgt;
-	struct page **pages;
-	struct trn_bo *bo;
+	const struct trn_extent *extent = element;
+	u64 offset = *(const u64 *)key;
+
+	if (offset < extent->offset)
+		return -1;
+	return offset - extent->offset >= extent->size;
+}
+
+/* The extent that has byte @offset of the object. */
+const struct trn_extent *trn_gem_find_extent(const struct trn_bo *bo, u64 offset)
+{
+	return bsearch(&offset, bo->extents, bo->num_extents, sizeof(*bo->extents),
+		       trn_gem_compare_extent);
+}
+
+static int trn_gem_init_hbm(struct trn_device *tdev, struct trn_bo *bo)
+{
 	int ret;
 
-	if (size >> PAGE_SHIFT > totalram_pages())
-		return ERR_PTR(-ENOMEM);
-
-	bo = trn_gem_alloc(DRM_TRN_BO_HOST);
-	if (!bo)
-		return ERR_PTR(-ENOMEM);
-	ret = drm_gem_object_init(&tdev->drm, &bo->base, size);
-	if (ret) {
-		drm_gem_private_object_fini(&bo->base);
-		kfree(bo);
-		return ERR_PTR(ret);
-	}
-
-	/* Too much is -ENOMEM for who asks, and not the end of some other process. */
-	mapping_set_gfp_mask(bo->base.filp->f_mapping,
-			     GFP_HIGHUSER | __GFP_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
-	pages = drm_gem_get_pages(&bo->base);
-	if (IS_ERR(pages)) {
-		ret = PTR_ERR(pages);
-		goto err_put;
-	}
-	bo->pages = pages;
-	sgt = drm_prime_pages_to_sg(&tdev->drm, pages, size >> PAGE_SHIFT);
-	if (IS_ERR(sgt)) {
-		ret = PTR_ERR(sgt);
-		goto err_put;
-	}
-	bo->sgt = sgt;
-	/* Now, so that it never changes under a mapping: dma-bufs can be mapped too. */
-	ret = drm_gem_create_mmap_offset(&bo->base);
-	if (ret)
-		goto err_put;
-	ret = trn_gem_map_dma(tdev, bo);
-	if (ret)
-		goto err_put;
-	ret = trn_gem_set_host_extents(tdev, bo);
-	if (ret)
-		goto err_put;
-	return bo;
-
-err_put:
-	drm_gem_object_put(&bo->base);
-	return ERR_PTR(ret);
-}
-
-static int trn_gem_set_hbm_extents(struct trn_device *tdev, struct trn_bo *bo)
-{
-	struct gpu_buddy_block *block;
-	unsigned int count = 0;
-
-	list_for_each_entry(block, &bo->hbm.blocks, link)
-		count++;
-	bo->extents = kvcalloc(count, sizeof(*bo->extents), GFP_KERNEL_ACCOUNT);
+	bo->num_extents = trn_hbm_count_extents(&bo->hbm);
+	bo->extents = kvcalloc(bo->num_extents, sizeof(*bo->extents), GFP_KERNEL_ACCOUNT);
 	if (!bo->extents)
 		return -ENOMEM;
-	list_for_each_entry(block, &bo->hbm.blocks, link) {
-		struct trn_extent *extent = &bo->extents[bo->num_extents++];
-
-		extent->address = trn_hbm_block_address(tdev, &bo->hbm, block);
-		extent->size = trn_hbm_block_size(tdev, &bo->hbm, block);
+	trn_hbm_get_extents(tdev, &bo->hbm, bo->extents);
+	if (bo->cpu_visible) {
+		/* Now, so that it never changes under a mapping: dma-bufs can be mapped too. */
+		ret = drm_gem_create_mmap_offset(&bo->base);
+		if (ret)
+			return ret;
 	}
-	return 0;
+	return trn_scrub(tdev, bo->extents, bo->num_extents);
 }
 
-static struct trn_bo *trn_gem_create_hbm(struct trn_device *tdev, u64 size, u32 stack)
+static struct trn_bo *trn_gem_create_hbm(struct drm_file *drm_file, u64 size, u32 stack,
+					 u32 flags)
 {
+	struct trn_file *file = drm_file->driver_priv;
+	struct trn_device *tdev = file->tdev;
 	struct trn_bo *bo;
 	int ret;
 
-	bo = trn_gem_alloc(DRM_TRN_BO_HBM);
+	bo = trn_gem_alloc(TRN_BO_HBM, drm_file);
 	if (!bo)
 		return ERR_PTR(-ENOMEM);
-	ret = trn_hbm_alloc(tdev, size, stack, &bo->hbm);
-	if (ret) {
-		kfree(bo);
-		return ERR_PTR(ret);
-	}
+	bo->cpu_visible = flags & DRM_TRN_BO_CPU_VISIBLE;
+	ret = trn_user_charge_hbm(file, size, &bo->user);
+	if (ret)
+		goto err_free;
+	ret = trn_cgroup_charge(tdev->hbm.cgroup, size, &bo->cgroup);
+	if (ret)
+		goto err_uncharge;
+	ret = trn_hbm_alloc(tdev, size, stack, bo->cpu_visible, &bo->hbm);
+	if (ret)
+		goto err_uncharge_cgroup;
+	/* From here on trn_gem_free() cleans up. */
 	drm_gem_private_object_init(&tdev->drm, &bo->base, size);
-	ret = trn_gem_set_hbm_extents(tdev, bo);
+	ret = trn_gem_init_hbm(tdev, bo);
 	if (ret) {
 		drm_gem_object_put(&bo->base);
 		return ERR_PTR(ret);
 	}
+	trn_gem_publish(bo);
 	return bo;
+
+err_uncharge_cgroup:
+	trn_cgroup_uncharge(bo->cgroup, size);
+err_uncharge:
+	trn_user_uncharge_hbm(tdev, bo->user, size);
+err_free:
+	kfree(bo);
+	return ERR_PTR(ret);
+}
+
+static struct trn_bo *trn_gem_create(struct drm_file *drm_file, u64 size,
+				     const struct drm_trn_bo_create *args)
+{
+	switch (args->placement) {
+	case DRM_TRN_BO_HBM:
+		if (args->flags & ~DRM_TRN_BO_CPU_VISIBLE)
+			return ERR_PTR(-EINVAL);
+		return trn_gem_create_hbm(drm_file, size, args->stack, args->flags);
+	case DRM_TRN_BO_HOST:
+		if (args->flags || args->stack)
+			return ERR_PTR(-EINVAL);
+		return trn_host_create(to_trn_device(drm_file->minor->dev), size, drm_file);
+	default:
+		return ERR_PTR(-EINVAL);
+	}
+}
+
+/* Takes over the caller's reference to @bo. */
+int trn_gem_create_handle(struct trn_bo *bo, struct drm_file *drm_file, u32 *handle)
+{
+	int ret = drm_gem_handle_create(drm_file, &bo->base, handle);
+
+	/* The handle holds the reference now. */
+	drm_gem_object_put(&bo->base);
+	return ret;
 }
 
 int trn_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -258,57 +228,56 @@ int trn_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *drm
 	u64 size;
 	int idx, ret;
 
-	if (args->flags || !args->size || args->size > U64_MAX - PAGE_SIZE)
+	if (!args->size || args->size > U64_MAX - PAGE_SIZE)
 		return -EINVAL;
 	size = PAGE_ALIGN(args->size);
 
 	if (!trn_device_enter(tdev, &idx))
 		return -ENODEV;
-	if (args->placement == DRM_TRN_BO_HBM)
-		bo = trn_gem_create_hbm(tdev, size, args->stack);
-	else if (args->placement == DRM_TRN_BO_HOST && !args->stack)
-		bo = trn_gem_create_host(tdev, size);
-	else
-		bo = ERR_PTR(-EINVAL);
-	trn_device_exit(idx);
+	bo = trn_gem_create(drm_file, size, args);
 	if (IS_ERR(bo)) {
-		drm_dbg(drm, "object of %llu bytes, placement %u, stack %u: %pe\n",
-			size, args->placement, args->stack, bo);
-		return PTR_ERR(bo);
+		drm_dbg(drm, "object of %llu bytes, placement %u, stack %u, flags 0x%x: %pe\n",
+			size, args->placement, args->stack, args->flags, bo);
+		ret = PTR_ERR(bo);
+		goto out_exit;
 	}
-
-	ret = drm_gem_handle_create(drm_file, &bo->base, &args->handle);
-	/* The handle holds the reference now. */
-	drm_gem_object_put(&bo->base);
+	ret = trn_gem_create_handle(bo, drm_file, &args->handle);
 	if (!ret)
 		args->size = size;
+out_exit:
+	trn_device_exit(idx);
 	return ret;
 }
 
-int trn_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_file *drm_file)
+static bool trn_gem_name_valid(const u8 *name)
 {
-	struct drm_trn_bo_mmap_offset *args = data;
+	size_t i;
+
+	for (i = 0; i < DRM_TRN_BO_NAME_SIZE && name[i]; i++) {
+		if (!isascii(name[i]) || !isprint(name[i]))
+			return false;
+	}
+	return i < DRM_TRN_BO_NAME_SIZE;
+}
+
+int trn_ioctl_bo_set_name(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct trn_device *tdev = to_trn_device(drm);
+	struct drm_trn_bo_set_name *args = data;
 	struct drm_gem_object *obj;
-	int ret;
 
-	if (args->pad)
+	if (args->pad || !trn_gem_name_valid(args->name))
 		return -EINVAL;
-	if (trn_device_state(to_trn_device(drm)) != TRN_STATE_OK)
+	if (trn_device_state(tdev) != TRN_STATE_OK)
 		return -ENODEV;
-
 	obj = drm_gem_object_lookup(drm_file, args->handle);
 	if (!obj)
 		return -ENOENT;
-	if (to_trn_bo(obj)->placement != DRM_TRN_BO_HOST) {
-		ret = -EOPNOTSUPP;
-		goto out_put;
-	}
-	ret = drm_gem_create_mmap_offset(obj);
-	if (!ret)
-		args->offset = drm_vma_node_offset_addr(&obj->vma_node);
-out_put:
+	mutex_lock(&tdev->bo_lock);
+	strscpy(to_trn_bo(obj)->name, args->name, DRM_TRN_BO_NAME_SIZE);
+	mutex_unlock(&tdev->bo_lock);
 	drm_gem_object_put(obj);
-	return ret;
+	return 0;
 }
 
 /* Memory of the file's objects, by the keys of drm-usage-stats.rst. */
@@ -322,6 +291,7 @@ void trn_gem_show_fdinfo(struct drm_printer *p, struct drm_file *drm_file)
 	idr_for_each_entry(&drm_file->object_idr, obj, id) {
 		struct drm_memory_stats *s = &stats[to_trn_bo(obj)->placement];
 
+		/* Imports count as shared: they have a dma-buf too. */
 		if (drm_gem_object_is_shared_for_memory_stats(obj))
 			s->shared += obj->size;
 		else

@@ -1,24 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Device memory: one buddy allocator for each HBM stack.
+ * Device memory: which bytes of which HBM stack are whose.
+ *
+ * An object is any number of blocks of one stack, so whatever is free can be had.
+ * What need not be seen by the CPU stays out of the aperture while there is room
+ * elsewhere.
  */
 #include <linux/log2.h>
 
 #include <drm/drm_managed.h>
 
+#include "trn_cgroup.h"
 #include "trn_device.h"
 #include "trn_hbm.h"
+
+static void trn_hbm_fini_stack(struct trn_hbm_stack *stack)
+{
+	struct gpu_buddy *hidden = &stack->part[TRN_HBM_HIDDEN];
+	struct gpu_buddy *visible = &stack->part[TRN_HBM_VISIBLE];
+
+	if (hidden->size) {
+		gpu_buddy_free_list(hidden, &stack->reserved, 0);
+		gpu_buddy_fini(hidden);
+	}
+	if (visible->size)
+		gpu_buddy_fini(visible);
+}
+
+static int trn_hbm_init_hidden(struct trn_hbm_stack *stack, u64 size)
+{
+	struct gpu_buddy *hidden = &stack->part[TRN_HBM_HIDDEN];
+	int ret;
+
+	ret = gpu_buddy_init(hidden, size, PAGE_SIZE);
+	if (ret || !stack->visible)
+		return ret;
+	ret = gpu_buddy_alloc_blocks(hidden, 0, stack->visible, stack->visible, PAGE_SIZE,
+				     &stack->reserved, 0);
+	if (ret)
+		gpu_buddy_fini(hidden);
+	return ret;
+}
+
+static int trn_hbm_init_stack(struct trn_hbm_stack *stack, u64 size, u64 visible)
+{
+	int ret;
+
+	INIT_LIST_HEAD(&stack->reserved);
+	stack->visible = visible;
+	if (visible) {
+		ret = gpu_buddy_init(&stack->part[TRN_HBM_VISIBLE], visible, PAGE_SIZE);
+		if (ret)
+			return ret;
+	}
+	if (visible < size) {
+		ret = trn_hbm_init_hidden(stack, size);
+		if (ret && visible)
+			gpu_buddy_fini(&stack->part[TRN_HBM_VISIBLE]);
+		return ret;
+	}
+	return 0;
+}
 
 static void trn_hbm_release(struct drm_device *drm, void *arg)
 {
 	struct trn_hbm *hbm = arg;
 
 	while (hbm->stacks)
-		gpu_buddy_fini(&hbm->stack[--hbm->stacks]);
+		trn_hbm_fini_stack(&hbm->stack[--hbm->stacks]);
 }
 
 int trn_hbm_init(struct trn_device *tdev)
 {
+	u64 size = tdev->caps.hbm_stack_size;
+	u64 aperture = round_down(tdev->caps.hbm_aperture, PAGE_SIZE);
 	struct trn_hbm *hbm = &tdev->hbm;
 	int ret;
 
@@ -30,26 +85,81 @@ int trn_hbm_init(struct trn_device *tdev)
 	if (ret)
 		return ret;
 	while (hbm->stacks < tdev->caps.hbm_stacks) {
-		ret = gpu_buddy_init(&hbm->stack[hbm->stacks], tdev->caps.hbm_stack_size,
-				     PAGE_SIZE);
+		u64 visible = min(aperture, size);
+
+		ret = trn_hbm_init_stack(&hbm->stack[hbm->stacks], size, visible);
 		if (ret)
 			return ret;
 		hbm->stacks++;
+		aperture -= visible;
 	}
-	return 0;
+	hbm->cgroup = trn_cgroup_register(&tdev->drm, trn_hbm_total(tdev));
+	return PTR_ERR_OR_ZERO(hbm->cgroup);
 }
 
-static unsigned int trn_hbm_emptiest_stack(struct trn_hbm *hbm)
+static u64 trn_hbm_avail(const struct trn_hbm_stack *stack, bool visible)
 {
-	unsigned int i, best = 0;
+	u64 avail = stack->part[TRN_HBM_VISIBLE].avail;
+
+	return visible ? avail : avail + stack->part[TRN_HBM_HIDDEN].avail;
+}
+
+/*
+ * The emptiest stack; for what need not be visible that with most memory outside of
+ * the aperture, if that is enough.
+ */
+static unsigned int trn_hbm_choose_stack(struct trn_hbm *hbm, u64 size, bool visible)
+{
+	unsigned int i, emptiest = 0, hidden = 0;
 
 	lockdep_assert_held(&hbm->lock);
 
 	for (i = 1; i < hbm->stacks; i++) {
-		if (hbm->stack[i].avail > hbm->stack[best].avail)
-			best = i;
+		if (trn_hbm_avail(&hbm->stack[i], visible) >
+		    trn_hbm_avail(&hbm->stack[emptiest], visible))
+			emptiest = i;
+		if (hbm->stack[i].part[TRN_HBM_HIDDEN].avail >
+		    hbm->stack[hidden].part[TRN_HBM_HIDDEN].avail)
+			hidden = i;
 	}
-	return best;
+	if (!visible && hbm->stack[hidden].part[TRN_HBM_HIDDEN].avail >= size)
+		return hidden;
+	return emptiest;
+}
+
+static int trn_hbm_alloc_part(struct gpu_buddy *part, u64 size, struct list_head *blocks)
+{
+	if (!size)
+		return 0;
+	return gpu_buddy_alloc_blocks(part, 0, part->size, size, part->chunk_size, blocks, 0);
+}
+
+static void trn_hbm_free_part(struct gpu_buddy *part, struct list_head *blocks)
+{
+	if (!list_empty(blocks))
+		gpu_buddy_free_list(part, blocks, 0);
+}
+
+static int trn_hbm_alloc_locked(struct trn_hbm *hbm, u64 size, bool visible,
+				struct trn_hbm_range *range)
+{
+	struct trn_hbm_stack *stack = &hbm->stack[range->stack];
+	struct gpu_buddy *part = stack->part;
+	u64 hidden = visible ? 0 : min(size, part[TRN_HBM_HIDDEN].avail);
+	int ret;
+
+	lockdep_assert_held(&hbm->lock);
+
+	if (size > trn_hbm_avail(stack, visible))
+		return -ENOSPC;
+	ret = trn_hbm_alloc_part(&part[TRN_HBM_HIDDEN], hidden, &range->blocks[TRN_HBM_HIDDEN]);
+	if (ret)
+		return ret;
+	ret = trn_hbm_alloc_part(&part[TRN_HBM_VISIBLE], size - hidden,
+				 &range->blocks[TRN_HBM_VISIBLE]);
+	if (ret)
+		trn_hbm_free_part(&part[TRN_HBM_HIDDEN], &range->blocks[TRN_HBM_HIDDEN]);
+	return ret;
 }
 
 /**
@@ -57,28 +167,29 @@ static unsigned int trn_hbm_emptiest_stack(struct trn_hbm *hbm)
  * @tdev: device
  * @size: bytes, page aligned, not 0
  * @stack: index of a stack, or DRM_TRN_STACK_ANY
+ * @visible: all of it in the aperture
  * @range: out
+ *
+ * What is in the memory is what was left there.
  *
  * Return: 0; -EINVAL no such stack; -ENOSPC; -ENOMEM (host memory).
  */
-int trn_hbm_alloc(struct trn_device *tdev, u64 size, u32 stack, struct trn_hbm_range *range)
+int trn_hbm_alloc(struct trn_device *tdev, u64 size, u32 stack, bool visible,
+		  struct trn_hbm_range *range)
 {
 	struct trn_hbm *hbm = &tdev->hbm;
-	struct gpu_buddy *mm;
-	int ret;
+	int i, ret;
 
 	if (stack != DRM_TRN_STACK_ANY && stack >= hbm->stacks)
 		return -EINVAL;
 
-	INIT_LIST_HEAD(&range->blocks);
+	for (i = 0; i < TRN_HBM_PARTS; i++)
+		INIT_LIST_HEAD(&range->blocks[i]);
 	mutex_lock(&hbm->lock);
-	range->stack = stack == DRM_TRN_STACK_ANY ? trn_hbm_emptiest_stack(hbm) : stack;
-	mm = &hbm->stack[range->stack];
-	if (size > mm->avail)
-		ret = -ENOSPC;
-	else
-		ret = gpu_buddy_alloc_blocks(mm, 0, mm->size, size, mm->chunk_size,
-					     &range->blocks, 0);
+	if (stack == DRM_TRN_STACK_ANY)
+		stack = trn_hbm_choose_stack(hbm, size, visible);
+	range->stack = stack;
+	ret = trn_hbm_alloc_locked(hbm, size, visible, range);
 	mutex_unlock(&hbm->lock);
 	return ret;
 }
@@ -86,23 +197,42 @@ int trn_hbm_alloc(struct trn_device *tdev, u64 size, u32 stack, struct trn_hbm_r
 void trn_hbm_free(struct trn_device *tdev, struct trn_hbm_range *range)
 {
 	struct trn_hbm *hbm = &tdev->hbm;
+	int i;
 
 	mutex_lock(&hbm->lock);
-	gpu_buddy_free_list(&hbm->stack[range->stack], &range->blocks, 0);
+	for (i = 0; i < TRN_HBM_PARTS; i++)
+		trn_hbm_free_part(&hbm->stack[range->stack].part[i], &range->blocks[i]);
 	mutex_unlock(&hbm->lock);
 }
 
-/* Address of a block in the chip's HBM. */
-u64 trn_hbm_block_address(struct trn_device *tdev, const struct trn_hbm_range *range,
-			  struct gpu_buddy_block *block)
+unsigned int trn_hbm_count_extents(struct trn_hbm_range *range)
 {
-	return range->stack * tdev->caps.hbm_stack_size + gpu_buddy_block_offset(block);
+	unsigned int i, count = 0;
+
+	for (i = 0; i < TRN_HBM_PARTS; i++)
+		count += list_count_nodes(&range->blocks[i]);
+	return count;
 }
 
-u64 trn_hbm_block_size(struct trn_device *tdev, const struct trn_hbm_range *range,
-		       struct gpu_buddy_block *block)
+/* Addresses in the chip's HBM; @extents has room for trn_hbm_count_extents(). */
+void trn_hbm_get_extents(struct trn_device *tdev, const struct trn_hbm_range *range,
+			 struct trn_extent *extents)
 {
-	return gpu_buddy_block_size(&tdev->hbm.stack[range->stack], block);
+	u64 base = range->stack * tdev->caps.hbm_stack_size, offset = 0;
+	struct gpu_buddy_block *block;
+	int i;
+
+	for (i = 0; i < TRN_HBM_PARTS; i++) {
+		struct gpu_buddy *part = &tdev->hbm.stack[range->stack].part[i];
+
+		list_for_each_entry(block, &range->blocks[i], link) {
+			extents->offset = offset;
+			extents->address = base + gpu_buddy_block_offset(block);
+			extents->size = gpu_buddy_block_size(part, block);
+			offset += extents->size;
+			extents++;
+		}
+	}
 }
 
 u64 trn_hbm_total(struct trn_device *tdev)
@@ -113,30 +243,35 @@ u64 trn_hbm_total(struct trn_device *tdev)
 u64 trn_hbm_used(struct trn_device *tdev)
 {
 	struct trn_hbm *hbm = &tdev->hbm;
-	u64 used = 0;
+	u64 used = trn_hbm_total(tdev);
 	unsigned int i;
 
 	mutex_lock(&hbm->lock);
 	for (i = 0; i < hbm->stacks; i++)
-		used += hbm->stack[i].size - hbm->stack[i].avail;
+		used -= trn_hbm_avail(&hbm->stack[i], false);
 	mutex_unlock(&hbm->lock);
 	return used;
 }
 
-/* Largest free block, found by asking: the allocator has no call that tells. */
-static u64 trn_hbm_largest(struct gpu_buddy *mm)
+/*
+ * Size of the largest free block, found by asking: the allocator has no call that
+ * tells.  Every question is a look at the heads of its free lists.
+ */
+static u64 trn_hbm_largest_block(struct gpu_buddy *part)
 {
 	u64 size;
 
-	for (size = rounddown_pow_of_two(mm->avail ?: 1); size >= mm->chunk_size; size >>= 1) {
+	if (!part->avail)
+		return 0;
+	for (size = rounddown_pow_of_two(part->avail); size > part->chunk_size; size >>= 1) {
 		LIST_HEAD(blocks);
 
-		if (gpu_buddy_alloc_blocks(mm, 0, mm->size, size, size, &blocks, 0))
+		if (gpu_buddy_alloc_blocks(part, 0, part->size, size, size, &blocks, 0))
 			continue;
-		gpu_buddy_free_list(mm, &blocks, 0);
-		return size;
+		gpu_buddy_free_list(part, &blocks, 0);
+		break;
 	}
-	return 0;
+	return size;
 }
 
 void trn_hbm_query(struct trn_device *tdev, struct drm_trn_query_memory *query)
@@ -147,9 +282,15 @@ void trn_hbm_query(struct trn_device *tdev, struct drm_trn_query_memory *query)
 	mutex_lock(&hbm->lock);
 	query->stacks = hbm->stacks;
 	for (i = 0; i < hbm->stacks; i++) {
-		query->stack[i].total = hbm->stack[i].size;
-		query->stack[i].free = hbm->stack[i].avail;
-		query->stack[i].largest = trn_hbm_largest(&hbm->stack[i]);
+		struct trn_hbm_stack *stack = &hbm->stack[i];
+
+		query->stack[i].total = tdev->caps.hbm_stack_size;
+		query->stack[i].free = trn_hbm_avail(stack, false);
+		query->stack[i].largest =
+			max(trn_hbm_largest_block(&stack->part[TRN_HBM_HIDDEN]),
+			    trn_hbm_largest_block(&stack->part[TRN_HBM_VISIBLE]));
+		query->cpu_visible += stack->visible;
+		query->cpu_visible_free += trn_hbm_avail(stack, true);
 	}
 	mutex_unlock(&hbm->lock);
 }

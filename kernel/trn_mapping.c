@@ -292,7 +292,7 @@ __le64 *trn_mapping_find_word(struct trn_context *context, u64 va, struct trn_bo
 		goto out_unlock;
 	}
 	found = to_trn_bo(gpuva->gem.obj);
-	if (found->placement != DRM_TRN_BO_HOST) {
+	if (!found->pages) {
 		word = ERR_PTR(-EINVAL);
 		goto out_unlock;
 	}

@@ -84,3 +84,16 @@ void trn_packet_fence_write(struct trn_packet *packet, u64 address, u64 value)
 		},
 	};
 }
+
+/* Zeroes; all of it 8-byte aligned, @length at most TRN_PACKET_LENGTH_MAX. */
+void trn_packet_clear(struct trn_packet *packet, u64 address, u64 length)
+{
+	*packet = (struct trn_packet) {
+		.opcode = TRN_PACKET_FILL,
+		.fill = {
+			.destination = cpu_to_le64(address),
+			.length = cpu_to_le64(length),
+			.unit_log2 = 3,
+		},
+	};
+}

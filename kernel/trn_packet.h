@@ -8,5 +8,6 @@
 
 int trn_packet_check(const struct trn_packet *packet);
 void trn_packet_fence_write(struct trn_packet *packet, u64 address, u64 value);
+void trn_packet_clear(struct trn_packet *packet, u64 address, u64 length);
 
 #endif /* _TRN_PACKET_H */

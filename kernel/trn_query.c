@@ -7,6 +7,7 @@
 
 #include "trn_device.h"
 #include "trn_drv.h"
+#include "trn_user.h"
 
 /*
  * Copy what both sides know and zero what only the caller knows; @args->size
@@ -71,6 +72,7 @@ int trn_ioctl_query(struct drm_device *drm, void *data, struct drm_file *drm_fil
 		return trn_query_reply(args, &reply, sizeof(reply.device));
 	case DRM_TRN_QUERY_MEMORY:
 		trn_hbm_query(tdev, &reply.memory);
+		trn_user_query(drm_file->driver_priv, &reply.memory);
 		return trn_query_reply(args, &reply, sizeof(reply.memory));
 	default:
 		return -EINVAL;

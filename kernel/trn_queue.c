@@ -33,7 +33,8 @@ static void trn_queue_release(struct kref *ref)
 	if (queue->ring_bo)
 		drm_gem_object_put(&queue->ring_bo->base);
 	__free_page(queue->control_page);
-	trn_context_put(queue->context);
+	if (queue->context)
+		trn_context_put(queue->context);
 	mutex_destroy(&queue->mmap_lock);
 	mutex_destroy(&queue->submit_lock);
 	kfree(queue);
@@ -194,7 +195,7 @@ static int trn_queue_alloc_ring(struct trn_queue *queue, u32 entries)
 	struct trn_bo *bo;
 	int ret;
 
-	bo = trn_gem_create_host(tdev, size);
+	bo = trn_host_create(tdev, size, NULL);
 	if (IS_ERR(bo))
 		return PTR_ERR(bo);
 	queue->ring_memory = vmap(bo->pages, size >> PAGE_SHIFT, VM_MAP, PAGE_KERNEL);
@@ -227,7 +228,7 @@ static void trn_queue_unmap_ring(struct trn_queue *queue)
 static int trn_queue_create_on_chip(struct trn_queue *queue, u16 vector,
 				    const struct drm_trn_queue_create *args)
 {
-	u16 asid = queue->context->vm.asid;
+	u16 asid = queue->context ? queue->context->vm.asid : 0;
 	bool kernel = queue->mode == DRM_TRN_QUEUE_KERNEL;
 	struct trn_admin_command cmd = {
 		.opcode = TRN_ADMIN_QUEUE_CREATE,
@@ -262,8 +263,8 @@ static void trn_queue_destroy_on_chip(struct trn_queue *queue)
 	trn_admin_revoke(queue->tdev, &cmd);
 }
 
-/* @queue is not in its file's table. */
-static void trn_queue_destroy(struct trn_queue *queue)
+/* @queue is not in its file's table, or is the driver's own. */
+void trn_queue_destroy(struct trn_queue *queue)
 {
 	struct trn_device *tdev = queue->tdev;
 	bool gone;
@@ -287,12 +288,13 @@ static void trn_queue_destroy(struct trn_queue *queue)
 
 /*
  * A new queue of @context, which cannot be destroyed meanwhile, because the
- * caller holds @file->lock.
+ * caller holds @file->lock.  Both are NULL for a queue of the driver's own, whose
+ * operands are in the kernel's address space.
  */
-static struct trn_queue *trn_queue_create(struct trn_file *file, struct trn_context *context,
+static struct trn_queue *trn_queue_create(struct trn_device *tdev, struct trn_file *file,
+					  struct trn_context *context,
 					  const struct drm_trn_queue_create *args)
 {
-	struct trn_device *tdev = file->tdev;
 	struct trn_queue *queue;
 	int ret;
 
@@ -317,7 +319,8 @@ static struct trn_queue *trn_queue_create(struct trn_file *file, struct trn_cont
 		return ERR_PTR(ret);
 	}
 	/* From here on trn_queue_release() frees what is not DMA. */
-	kref_get(&context->ref);
+	if (context)
+		kref_get(&context->ref);
 	if (queue->mode == DRM_TRN_QUEUE_KERNEL) {
 		ret = trn_queue_alloc_ring(queue, args->ring_entries);
 		if (ret)
@@ -332,10 +335,12 @@ static struct trn_queue *trn_queue_create(struct trn_file *file, struct trn_cont
 	ret = trn_queue_create_on_chip(queue, trn_irq_add_queue(queue), args);
 	if (ret)
 		goto err_erase;
-	ret = xa_alloc(&file->queues, &queue->handle, queue, xa_limit_32b, GFP_KERNEL);
-	if (ret) {
-		trn_queue_destroy(queue);
-		return ERR_PTR(ret);
+	if (file) {
+		ret = xa_alloc(&file->queues, &queue->handle, queue, xa_limit_32b, GFP_KERNEL);
+		if (ret) {
+			trn_queue_destroy(queue);
+			return ERR_PTR(ret);
+		}
 	}
 	return queue;
 
@@ -350,6 +355,18 @@ err_unmap_control:
 	trn_queue_unmap_control(queue);
 	trn_queue_put(queue);
 	return ERR_PTR(ret);
+}
+
+/* A kernel queue that the driver uses itself, for trn_submit_packets(). */
+struct trn_queue *trn_queue_create_internal(struct trn_device *tdev, u32 ring_entries)
+{
+	struct drm_trn_queue_create args = {
+		.type = TRN_QUEUE_TYPE_DMA,
+		.mode = DRM_TRN_QUEUE_KERNEL,
+		.ring_entries = ring_entries,
+	};
+
+	return trn_queue_create(tdev, NULL, NULL, &args);
 }
 
 /* The queues of @context, or all of the file if it is NULL. */
@@ -410,7 +427,7 @@ int trn_ioctl_queue_create(struct drm_device *drm, void *data, struct drm_file *
 		goto out_exit;
 	}
 	context = xa_load(&file->contexts, args->context);
-	queue = context ? trn_queue_create(file, context, args) : ERR_PTR(-ENOENT);
+	queue = context ? trn_queue_create(tdev, file, context, args) : ERR_PTR(-ENOENT);
 	if (IS_ERR(queue)) {
 		ret = PTR_ERR(queue);
 		goto out_unlock;

@@ -12,6 +12,7 @@
 
 #include "trn_ring.h"
 
+struct dma_fence;
 struct drm_device;
 struct drm_file;
 struct trn_bo;
@@ -37,8 +38,8 @@ struct trn_stop {
 struct trn_queue {
 	struct kref ref;
 	struct trn_device *tdev;
-	struct trn_file *file;
-	struct trn_context *context;
+	struct trn_file *file;		/* NULL: the driver's own */
+	struct trn_context *context;	/* NULL: the kernel's address space */
 	u32 id;				/* the hardware's, in trn_device.queues */
 	u32 handle;			/* in trn_file.queues */
 	u32 mode;			/* DRM_TRN_QUEUE_* */
@@ -78,6 +79,8 @@ struct trn_queue {
 
 struct trn_queue *trn_queue_get(struct trn_file *file, u32 handle);
 void trn_queue_put(struct trn_queue *queue);
+struct trn_queue *trn_queue_create_internal(struct trn_device *tdev, u32 ring_entries);
+void trn_queue_destroy(struct trn_queue *queue);
 void trn_queue_destroy_matching(struct trn_file *file, struct trn_context *context);
 void trn_queue_set_error(struct trn_queue *queue, int error, u32 status);
 void trn_queue_stopped(struct trn_device *tdev, u32 id, const struct trn_stop *stop);
@@ -97,6 +100,8 @@ void trn_queue_revoke(struct trn_queue *queue);
 /* trn_submit.c: kernel queues */
 void trn_submit_progress(struct trn_queue *queue);
 void trn_submit_cancel(struct trn_queue *queue, int first_error, int error);
+int trn_submit_packets(struct trn_queue *queue, struct trn_packet *packets, u32 count,
+		       struct dma_fence **finished);
 int trn_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *drm_file);
 
 /* trn_wait.c: user queues */

@@ -27,6 +27,7 @@ struct trn_job {
 	u32 num_packets;
 	struct trn_syncs syncs;
 	struct trn_fence *fence;
+	struct dma_fence **finished;	/* NULL, or where to put a reference to the fence */
 };
 
 static __le64 *trn_submit_fence_word(struct trn_queue *queue)
@@ -260,7 +261,10 @@ static int trn_submit_push(struct trn_queue *queue, struct trn_job *job)
 	trn_syncs_signal(&job->syncs, &job->fence->base);
 	trn_submit_write_packets(queue, job, start);
 	trn_submit_kick(queue, job->fence->ring_end);
-	dma_fence_put(&job->fence->base);
+	if (job->finished)
+		*job->finished = &job->fence->base;
+	else
+		dma_fence_put(&job->fence->base);
 	job->fence = NULL;
 out_unlock:
 	mutex_unlock(&queue->submit_lock);
@@ -278,6 +282,36 @@ static int trn_submit(struct trn_queue *queue, struct trn_job *job)
 				     (TASK_KILLABLE | TASK_FREEZABLE)))
 			return -EINTR;
 	}
+	return ret;
+}
+
+/**
+ * trn_submit_packets() - run a job of the driver's own
+ * @queue: made by trn_queue_create_internal()
+ * @packets: packets of the job
+ * @count: how many, less than the ring's entries
+ * @finished: out: the job's fence, with a reference
+ *
+ * Sleeps while the ring is full.
+ *
+ * Return: 0; -EINTR killed; -ENOMEM; -ENODEV; -EIO the queue has stopped.
+ */
+int trn_submit_packets(struct trn_queue *queue, struct trn_packet *packets, u32 count,
+		       struct dma_fence **finished)
+{
+	struct trn_job job = {
+		.packets = packets,
+		.num_packets = count,
+		.finished = finished,
+	};
+	int ret;
+
+	job.fence = trn_fence_alloc();
+	if (!job.fence)
+		return -ENOMEM;
+	ret = trn_submit(queue, &job);
+	if (ret)
+		trn_fence_free_unused(job.fence);
 	return ret;
 }
 

@@ -78,18 +78,6 @@ void trn_vm_fini(struct trn_vm *vm)
 	trn_mmu_fini(&vm->mmu);
 }
 
-/* The first extent of @bo with bytes at *@skip or behind; *@skip becomes relative to it. */
-static const struct trn_extent *trn_vm_first_extent(const struct trn_bo *bo, u64 *skip)
-{
-	const struct trn_extent *extent = bo->extents;
-
-	while (*skip >= extent->size) {
-		*skip -= extent->size;
-		extent++;
-	}
-	return extent;
-}
-
 /**
  * trn_vm_demand_map() - count the tables that trn_vm_map() may need
  * @vm: address space; need not be locked
@@ -104,14 +92,15 @@ static const struct trn_extent *trn_vm_first_extent(const struct trn_bo *bo, u64
 int trn_vm_demand_map(struct trn_vm *vm, u64 va, u64 size, const struct trn_bo *bo, u64 offset,
 		      struct trn_mmu_demand *demand)
 {
-	const struct trn_extent *extent = trn_vm_first_extent(bo, &offset);
+	const struct trn_extent *extent = trn_gem_find_extent(bo, offset);
+	u64 skip = offset - extent->offset;
 
-	for (; size; extent++, offset = 0) {
-		u64 part = min(extent->size - offset, size);
+	for (; size; extent++, skip = 0) {
+		u64 part = min(extent->size - skip, size);
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		trn_mmu_demand_map(&vm->mmu, va, part, extent->address + offset, demand);
+		trn_mmu_demand_map(&vm->mmu, va, part, extent->address + skip, demand);
 		va += part;
 		size -= part;
 		cond_resched();
@@ -173,16 +162,17 @@ void trn_vm_spare_free(struct trn_vm *vm, struct trn_mmu_spare *spare)
 void trn_vm_map(struct trn_vm *vm, u64 va, u64 size, const struct trn_bo *bo, u64 offset,
 		bool readonly, struct trn_mmu_spare *spare)
 {
-	const struct trn_extent *extent = trn_vm_first_extent(bo, &offset);
+	const struct trn_extent *extent = trn_gem_find_extent(bo, offset);
 	u64 bits = TRN_PTE_READ | (readonly ? 0 : TRN_PTE_WRITE);
+	u64 skip = offset - extent->offset;
 
 	lockdep_assert_held(&vm->lock);
 
 	bits |= bo->placement == DRM_TRN_BO_HBM ? TRN_PTE_TARGET_HBM : TRN_PTE_TARGET_HOST;
-	for (; size; extent++, offset = 0) {
-		u64 part = min(extent->size - offset, size);
+	for (; size; extent++, skip = 0) {
+		u64 part = min(extent->size - skip, size);
 
-		trn_mmu_map(&vm->mmu, va, part, extent->address + offset, bits, spare);
+		trn_mmu_map(&vm->mmu, va, part, extent->address + skip, bits, spare);
 		va += part;
 		size -= part;
 		cond_resched();

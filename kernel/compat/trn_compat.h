@@ -6,6 +6,7 @@
 #ifndef _TRN_COMPAT_H
 #define _TRN_COMPAT_H
 
+#include <linux/dma-buf.h>
 #include <linux/dma-fence.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -25,6 +26,35 @@
 #define gpu_buddy_free_list	drm_buddy_free_list
 #define gpu_buddy_block_offset	drm_buddy_block_offset
 #define gpu_buddy_block_size	drm_buddy_block_size
+#endif
+
+#ifdef TRN_HAVE_IMPORT_NS_TOKEN
+#define TRN_IMPORT_NS_DMA_BUF()	MODULE_IMPORT_NS(DMA_BUF)
+#else
+#define TRN_IMPORT_NS_DMA_BUF()	MODULE_IMPORT_NS("DMA_BUF")
+#endif
+
+/* Importers used to be told that a buffer moves, and are now told to let go of it. */
+#ifdef TRN_HAVE_DMA_BUF_INVALIDATE
+static inline bool trn_dmabuf_importer_lets_go(struct dma_buf_attachment *attach)
+{
+	return dma_buf_attach_revocable(attach);
+}
+
+static inline void trn_dmabuf_invalidate(struct dma_buf *dma_buf)
+{
+	dma_buf_invalidate_mappings(dma_buf);
+}
+#else
+static inline bool trn_dmabuf_importer_lets_go(struct dma_buf_attachment *attach)
+{
+	return attach->importer_ops && attach->importer_ops->move_notify;
+}
+
+static inline void trn_dmabuf_invalidate(struct dma_buf *dma_buf)
+{
+	dma_buf_move_notify(dma_buf);
+}
 #endif
 
 /* A driver whose objects have a list of mappings used to have to say so. */

@@ -125,8 +125,8 @@ struct drm_trn_query_device {
 /**
  * struct drm_trn_hbm_stack - use of one HBM stack, all in bytes
  * @total: size that can be allocated when empty
- * @free: not allocated
- * @largest: largest object that could be allocated in one piece
+ * @free: not allocated.  An object may be in several pieces, so one of this size can be had
+ * @largest: largest object that would be in one piece, which large translations need
  */
 struct drm_trn_hbm_stack {
 	__u64 total;
@@ -139,10 +139,13 @@ struct drm_trn_hbm_stack {
  * @stacks: valid entries of @stack
  * @pad: MBZ
  * @stack: one entry for each stack
- * @cpu_visible: bytes that the CPU can map, at the start of stack 0
+ * @cpu_visible: bytes that the CPU can map, from the start of stack 0 on
  * @cpu_visible_free: bytes of these that are not allocated
- * @quota: most bytes that the calling user may have allocated on this chip
- * @quota_used: bytes that the user has allocated, in all its processes
+ * @quota: most bytes that the user who opened the file may have allocated on this chip: a
+ *	share that the module parameter user_hbm_percent sets, or all of it for a file opened
+ *	with CAP_SYS_RESOURCE
+ * @quota_used: bytes that the user has allocated, in all files and in objects that outlive
+ *	their file
  */
 struct drm_trn_query_memory {
 	__u32 stacks;
@@ -195,9 +198,11 @@ struct drm_trn_context_destroy {
  * @flags: HBM: DRM_TRN_BO_CPU_VISIBLE or 0.  Host: 0
  * @handle: out: GEM handle, freed by DRM_IOCTL_GEM_CLOSE
  *
- * All bytes read as zero, whoever had the memory before.  An HBM object is in one stack.
+ * All bytes read as zero, whoever had the memory before.  An HBM object is in one stack.  What
+ * need not be CPU-visible is put elsewhere while there is room.
  * -ENOSPC: not enough HBM in the stack(s) asked for, or not enough that is CPU-visible
- * (see DRM_TRN_QUERY_MEMORY); -EDQUOT: the user's quota of HBM; -ENOMEM: host memory.
+ * (see DRM_TRN_QUERY_MEMORY); -EDQUOT: the user's or the cgroup's quota of HBM; -ENOMEM: host
+ * memory.  Host objects of more than 256 GiB are -EINVAL.
  */
 struct drm_trn_bo_create {
 	__u64 size;
@@ -214,8 +219,8 @@ struct drm_trn_bo_create {
  * @offset: out: offset for mmap() on this file (MAP_SHARED)
  *
  * -EOPNOTSUPP: HBM that is not CPU-visible, or an object of user memory.
- * A mapping never raises SIGBUS: when the chip is gone HBM becomes memory of the file's own that
- * nothing else sees.
+ * A mapping never raises SIGBUS.  When the chip is gone those of HBM become zeroed memory, a page
+ * over and over, that nobody sees but who has the same object mapped.
  */
 struct drm_trn_bo_mmap_offset {
 	__u32 handle;
@@ -235,7 +240,8 @@ struct drm_trn_bo_mmap_offset {
  * @handle: out: GEM handle
  *
  * The pages stay where they are until the object is freed, whatever the process does
- * to its address space, and count against RLIMIT_MEMLOCK (-ENOMEM).  After fork()
+ * to its address space, and count against the user's RLIMIT_MEMLOCK (-ENOMEM) unless the process
+ * has CAP_IPC_LOCK.  After fork()
  * parent and device go on sharing them.  The object cannot be exported or mapped.
  * -EFAULT: not all of the range is memory that the process may access so.
  */
