@@ -3,6 +3,7 @@
  * Address spaces as the chip knows them: an ASID and page tables.  What is mapped
  * where is the business of trn_mapping.c and, for the kernel's own, trn_kernel_vm.c.
  */
+#include <linux/dma-fence.h>
 #include <linux/dma-mapping.h>
 #include <linux/sched/signal.h>
 
@@ -34,6 +35,15 @@ static const struct trn_mmu_allocator trn_vm_allocator = {
 	.free = trn_vm_free_table,
 };
 
+/* Teaches lockdep that fences wait for whoever has the lock. */
+static void trn_vm_annotate_lock(struct trn_vm *vm)
+{
+	bool signalling = dma_fence_begin_signalling();
+
+	might_lock(&vm->lock);
+	dma_fence_end_signalling(signalling);
+}
+
 /* After a failure trn_vm_fini() must not be called. */
 int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid)
 {
@@ -54,6 +64,7 @@ int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid)
 		return ret;
 	}
 	mutex_init(&vm->lock);
+	trn_vm_annotate_lock(vm);
 	spin_lock_init(&vm->pool_lock);
 	trn_mmu_spare_init(&vm->pool);
 	return 0;
