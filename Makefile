@@ -94,7 +94,7 @@ WORLD := tools/vm/world
 TRN_VM := tools/vm/trn-vm
 JOBS := -j$(shell nproc)
 world_make = $(WORLD) run -- make --no-print-directory $(JOBS) O=build/world CC=gcc
-LANES ?= stable backports
+LANES ?= stable backports debug
 
 .PHONY: world guest demo check check-native check-guest check-lint bench
 world:	## sysroot and debug kernel, in the cache
@@ -121,8 +121,7 @@ check-lint:	## compiler warnings as errors, sparse, checkpatch
 
 check-guest: guest	## tests in guests, on the kernels LANES
 	$(Q)$(if $(filter debug,$(LANES)),$(WORLD) debug-kernel && $(world_make) modules-debug)
-	$(Q)tests/vm/trn-vm-contract
-	$(Q)tests/vm/run-lanes $(LANES)
+	$(Q)tests/vm/run-lanes $(LANES) contract
 
 bench: guest	## benchmarks
 	$(Q)$(TRN_VM) run --chips 1 -- trn-bench copy --size 64M --repeat 5
@@ -130,5 +129,5 @@ bench: guest	## benchmarks
 help:	## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | sort -u | expand -t 20
 	@echo "Variables: O=DIR output (build), V=1 show commands, DEMO_ARGS=… for trn-vm,"
-	@echo "LANES='stable backports debug' kernels for check-guest (the first two),"
+	@echo "LANES='stable backports debug' kernels for check-guest (all),"
 	@echo "TRN_CACHE=DIR world's cache, TRN_LONG=1 long counts in tests."

@@ -44,16 +44,20 @@ checkpatch = $(O)/kernel/checkpatch
 # kmalloc_obj() is younger than the oldest kernel that this builds for.
 checkpatch_ignore := ALLOC_WITH_SIZEOF
 kernel_sources = $(wildcard kernel/*.[ch] kernel/compat/*.[ch] kernel/compat/probes/*.c tests/kunit/*.[ch])
+lint_inputs = $(kernel_sources) $(wildcard include/hw/*.h include/uapi/*/*.h) kernel/Kbuild \
+	kernel/build.mk kernel/compat/configure
+lint_stamps = $(O)/kernel/checkpatch/passed $(lint_lanes:%=$(O)/kernel/lint-%/passed)
 
-.PHONY: modules-lint modules-lint-checkpatch
-modules-lint: modules-lint-checkpatch $(lint_lanes:%=modules-lint-%)	## W=1, sparse, checkpatch
+.PHONY: modules-lint
+modules-lint: $(lint_stamps)	## W=1, sparse, checkpatch
 
 # KBUILD_CHECKSRC rather than C, which newer kernels drop without a script that
 # Debian's headers lack, or with a sparse as old as Debian's.
-modules-lint-%:
-	$(Q)rm -rf $(O)/kernel/lint-$*
+$(O)/kernel/lint-%/passed: $(lint_inputs)
+	$(Q)rm -rf $(@D)
 	$(Q)+$(MAKE) --no-print-directory modules LANE=lint-$* KDIR=$(kdir_$*) KBUILD_ARGS="W=1 \
 		KCFLAGS=-Werror KBUILD_CHECKSRC=1 CF='-Wsparse-error -include $(CURDIR)/kernel/compat/sparse.h'"
+	@touch $@
 
 $(checkpatch)/checkpatch.pl:
 	@mkdir -p $(@D)
@@ -61,6 +65,8 @@ $(checkpatch)/checkpatch.pl:
 		--strip-components=2 --wildcards 'linux-source-*/scripts/checkpatch.pl' \
 		'linux-source-*/scripts/spelling.txt' 'linux-source-*/scripts/const_structs.checkpatch'
 
-modules-lint-checkpatch: $(checkpatch)/checkpatch.pl
-	$(Q)$< --no-tree --strict --terse --max-line-length=100 --ignore $(checkpatch_ignore) \
-		--file $(kernel_sources)
+$(checkpatch)/passed: $(lint_inputs) | $(checkpatch)/checkpatch.pl
+	@echo "  CHECKPATCH $(words $(kernel_sources)) files"
+	$(Q)$(checkpatch)/checkpatch.pl --no-tree --strict --terse --max-line-length=100 \
+		--ignore $(checkpatch_ignore) --file $(kernel_sources)
+	@touch $@

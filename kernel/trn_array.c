@@ -32,7 +32,7 @@ void *trn_array_copy(const struct drm_trn_array *array, u32 max_count, u32 min_s
 	if (array->stride < min_stride)
 		return ERR_PTR(-EINVAL);
 
-	elements = kvcalloc(array->count, size, GFP_KERNEL);
+	elements = kvcalloc(array->count, size, GFP_KERNEL_ACCOUNT);
 	if (!elements)
 		return ERR_PTR(-ENOMEM);
 	for (i = 0; i < array->count; i++) {

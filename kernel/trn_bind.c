@@ -187,7 +187,7 @@ static int trn_bind_exec_sync(struct trn_bind *bind)
 	return ret;
 }
 
-/* A call that is in no queue; if it was prepared, in a trn_device_enter() section. */
+/* A call that no queue has any more.  The chip is still bound, or @bind was not prepared. */
 void trn_bind_free(struct trn_bind *bind)
 {
 	u32 i;
@@ -217,7 +217,7 @@ static int trn_bind_copy(struct trn_bind *bind, struct drm_file *drm_file,
 		return PTR_ERR(ops);
 	bind->ops = ops;
 	bind->num_ops = args->ops.count;
-	bind->vm_bos = kvcalloc(bind->num_ops, sizeof(*bind->vm_bos), GFP_KERNEL);
+	bind->vm_bos = kvcalloc(bind->num_ops, sizeof(*bind->vm_bos), GFP_KERNEL_ACCOUNT);
 	if (!bind->vm_bos)
 		return -ENOMEM;
 	if (!(args->flags & DRM_TRN_VM_BIND_ASYNC))
@@ -261,6 +261,9 @@ static int trn_bind_sync(struct trn_bind *bind, struct drm_file *drm_file, u32 *
 	if (!error || bind->prepared)
 		ret = trn_bind_exec_sync(bind);
 	*done = bind->done;
+	/* The chip may have died on the way. */
+	if (trn_device_state(bind->context->vm.tdev) != TRN_STATE_OK)
+		ret = -ENODEV;
 	trn_bind_free(bind);
 	return ret ?: error;
 }
@@ -300,8 +303,5 @@ int trn_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *drm_f
 	}
 	ret = async ? trn_bind_async(bind, drm_file) : trn_bind_sync(bind, drm_file, &args->done);
 	trn_device_exit(idx);
-	/* The chip may have died on the way. */
-	if (!ret && trn_device_state(tdev) != TRN_STATE_OK)
-		ret = -ENODEV;
 	return ret;
 }

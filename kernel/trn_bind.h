@@ -46,7 +46,7 @@ struct trn_bind_queue {
 	spinlock_t lock;
 	struct list_head pending;	/* of trn_bind.link, oldest first */
 	struct list_head finished;	/* to be freed */
-	int error;			/* 0, or what pending calls end with, and no new one comes */
+	int error;			/* 0, or what all calls end with: none is accepted */
 	u64 seqno;			/* of the newest call */
 	u64 fence_context;
 	struct work_struct work;	/* executes what is pending; alone removes from it */

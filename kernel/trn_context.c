@@ -8,7 +8,6 @@
  */
 #include <linux/slab.h>
 
-#include <drm/drm_debugfs.h>
 #include <drm/drm_file.h>
 #include <drm/trn_accel.h>
 
@@ -45,6 +44,11 @@ static struct trn_context *trn_context_lookup(struct xarray *contexts, u32 index
 struct trn_context *trn_context_get(struct trn_file *file, u32 id)
 {
 	return trn_context_lookup(&file->contexts, id);
+}
+
+struct trn_context *trn_context_get_by_asid(struct trn_device *tdev, u16 asid)
+{
+	return trn_context_lookup(&tdev->contexts, asid);
 }
 
 /* @context is in no file's table, its queues are destroyed. */
@@ -182,40 +186,4 @@ int trn_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_fil
 out_exit:
 	trn_device_exit(idx);
 	return ret;
-}
-
-static void trn_context_show_vm(struct seq_file *m, struct trn_vm *vm)
-{
-	struct trn_mmu mmu;
-
-	mutex_lock(&vm->lock);
-	mmu = vm->mmu;
-	mutex_unlock(&vm->lock);
-	seq_printf(m, "%5u %10lu %10lu %10lu %10lu\n", vm->asid, mmu.leaves[0], mmu.leaves[1],
-		   mmu.leaves[2], mmu.tables[0] + mmu.tables[1] + mmu.tables[2] + 1);
-}
-
-/* Leaves by their size, and page tables, of each address space. */
-static int trn_context_show_address_spaces(struct seq_file *m, void *unused)
-{
-	struct drm_debugfs_entry *entry = m->private;
-	struct trn_device *tdev = to_trn_device(entry->dev);
-	struct trn_context *context;
-	unsigned long asid;
-
-	seq_printf(m, "%5s %10s %10s %10s %10s\n", "asid", "4K", "2M", "1G", "tables");
-	trn_context_show_vm(m, &tdev->kernel_vm.vm);
-	xa_for_each(&tdev->contexts, asid, context) {
-		context = trn_context_lookup(&tdev->contexts, asid);
-		if (!context)
-			continue;
-		trn_context_show_vm(m, &context->vm);
-		trn_context_put(context);
-	}
-	return 0;
-}
-
-void trn_context_debugfs_init(struct trn_device *tdev)
-{
-	drm_debugfs_add_file(&tdev->drm, "address_spaces", trn_context_show_address_spaces, NULL);
 }

@@ -23,10 +23,10 @@ struct trn_context {
 };
 
 struct trn_context *trn_context_get(struct trn_file *file, u32 id);
+struct trn_context *trn_context_get_by_asid(struct trn_device *tdev, u16 asid);
 void trn_context_put(struct trn_context *context);
 void trn_context_destroy_all(struct trn_file *file);
 void trn_context_fail_all(struct trn_device *tdev);
-void trn_context_debugfs_init(struct trn_device *tdev);
 
 int trn_ioctl_context_create(struct drm_device *drm, void *data, struct drm_file *drm_file);
 int trn_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_file *drm_file);

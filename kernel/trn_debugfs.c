@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: accel/<PCI address>/objects, a line for each memory object of the chip.
+ * debugfs: accel/<PCI address>/objects, a line for each memory object of the chip, and
+ * address_spaces, a line for each of its address spaces.
  */
 #include <linux/seq_file.h>
 
 #include <drm/drm_debugfs.h>
 #include <drm/drm_device.h>
 
+#include "trn_context.h"
 #include "trn_debugfs.h"
 #include "trn_device.h"
 #include "trn_gem.h"
@@ -56,7 +58,40 @@ static int trn_debugfs_show_objects(struct seq_file *m, void *unused)
 	return 0;
 }
 
+static void trn_debugfs_show_vm(struct seq_file *m, struct trn_vm *vm)
+{
+	struct trn_mmu mmu;
+
+	mutex_lock(&vm->lock);
+	mmu = vm->mmu;
+	mutex_unlock(&vm->lock);
+	/* The root is a table too. */
+	seq_printf(m, "%5u %10lu %10lu %10lu %10lu\n", vm->asid, mmu.leaves[0], mmu.leaves[1],
+		   mmu.leaves[2], mmu.tables[0] + mmu.tables[1] + mmu.tables[2] + 1);
+}
+
+/* Leaves by their size, and page tables; 0 is the kernel's own address space. */
+static int trn_debugfs_show_address_spaces(struct seq_file *m, void *unused)
+{
+	struct drm_debugfs_entry *entry = m->private;
+	struct trn_device *tdev = to_trn_device(entry->dev);
+	struct trn_context *context;
+	unsigned long asid;
+
+	seq_puts(m, " asid         4K         2M         1G     tables\n");
+	trn_debugfs_show_vm(m, &tdev->kernel_vm.vm);
+	xa_for_each(&tdev->contexts, asid, context) {
+		context = trn_context_get_by_asid(tdev, asid);
+		if (!context)
+			continue;
+		trn_debugfs_show_vm(m, &context->vm);
+		trn_context_put(context);
+	}
+	return 0;
+}
+
 void trn_debugfs_init(struct trn_device *tdev)
 {
+	drm_debugfs_add_file(&tdev->drm, "address_spaces", trn_debugfs_show_address_spaces, NULL);
 	drm_debugfs_add_file(&tdev->drm, "objects", trn_debugfs_show_objects, NULL);
 }

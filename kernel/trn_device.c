@@ -333,8 +333,8 @@ static void trn_device_death_work(struct work_struct *work)
 	struct trn_device *tdev = container_of(work, struct trn_device, death_work);
 
 	trn_device_stop(tdev);
-	trn_queue_fail_all(tdev);
 	trn_context_fail_all(tdev);
+	trn_queue_fail_all(tdev);
 	trn_gem_revoke_mappings(tdev);
 }
 
@@ -491,7 +491,6 @@ int trn_device_start(struct trn_device *tdev)
 	trn_admin_post_event(tdev);
 	trn_heartbeat_start(tdev);
 	trn_debugfs_init(tdev);
-	trn_context_debugfs_init(tdev);
 
 	ret = drm_dev_register(&tdev->drm, 0);
 	if (ret) {
@@ -522,8 +521,8 @@ void trn_device_shutdown(struct trn_device *tdev)
 	atomic_set(&tdev->state, TRN_STATE_GONE);
 	trn_device_stop(tdev);
 	flush_workqueue(tdev->wq);
-	trn_queue_fail_all(tdev);
 	trn_context_fail_all(tdev);
+	trn_queue_fail_all(tdev);
 	trn_gem_revoke_mappings(tdev);
 }
 

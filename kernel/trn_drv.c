@@ -167,6 +167,7 @@ static const struct drm_ioctl_desc trn_ioctls[] = {
 	TRN_IOCTL(WAIT, wait),
 	TRN_IOCTL(BO_CREATE_USERPTR, bo_create_userptr),
 	TRN_IOCTL(BO_SET_NAME, bo_set_name),
+	TRN_IOCTL(QUEUE_ERROR, queue_error),
 };
 
 /*

@@ -6,32 +6,27 @@
  */
 #include <drm/drm_managed.h>
 #include <drm/drm_print.h>
+#include <drm/trn_accel.h>
 
 #include "trn_device.h"
 #include "trn_queue.h"
 
-/* A fault is the job's doing; the rest has several causes. */
-static int trn_event_stop_error(u8 reason)
-{
-	switch (reason) {
-	case TRN_STOP_FAULT_UNMAPPED:
-	case TRN_STOP_FAULT_PERMISSION:
-	case TRN_STOP_FAULT_RANGE:
-		return -EFAULT;
-	default:
-		return -EIO;
-	}
-}
-
 static void trn_event_handle(struct trn_device *tdev, const struct trn_event *event)
 {
+	const struct trn_stop stop = {
+		.reason = event->reason ?: DRM_TRN_STOP_UNKNOWN,
+		.packet = le32_to_cpu(event->packet),
+		.access = event->access,
+		.address = le64_to_cpu(event->address),
+	};
+
 	if (event->kind != TRN_EVENT_QUEUE_STOPPED)
 		return;
 	drm_dbg(&tdev->drm,
 		"queue %u stopped at packet %u: reason %u, asid %u, address 0x%llx, access %u\n",
-		le16_to_cpu(event->queue), le32_to_cpu(event->packet), event->reason,
-		le16_to_cpu(event->asid), le64_to_cpu(event->address), event->access);
-	trn_queue_stopped(tdev, le16_to_cpu(event->queue), trn_event_stop_error(event->reason));
+		le16_to_cpu(event->queue), stop.packet, stop.reason, le16_to_cpu(event->asid),
+		stop.address, stop.access);
+	trn_queue_stopped(tdev, le16_to_cpu(event->queue), &stop);
 }
 
 /*
@@ -40,6 +35,7 @@ static void trn_event_handle(struct trn_device *tdev, const struct trn_event *ev
  */
 static void trn_event_find_stopped(struct trn_device *tdev)
 {
+	const struct trn_stop unknown = { .reason = DRM_TRN_STOP_UNKNOWN };
 	struct trn_queue *queue;
 	unsigned long id;
 
@@ -51,7 +47,7 @@ static void trn_event_find_stopped(struct trn_device *tdev)
 		int ret = trn_admin_exec(tdev, &cmd);
 
 		if (ret == TRN_ADMIN_BAD_STATE)
-			trn_queue_stopped(tdev, id, -EIO);
+			trn_queue_stopped(tdev, id, &unknown);
 		if (ret)
 			continue;
 		/* May be refused: the queue may have been destroyed meanwhile. */

@@ -3,7 +3,9 @@
  * Queue packets: which ones a job may have.  Addresses are left to the chip,
  * which checks each access.
  */
+#include <linux/array_size.h>
 #include <linux/errno.h>
+#include <linux/overflow.h>
 #include <linux/string.h>
 
 #include "trn_packet.h"
@@ -26,6 +28,19 @@ static bool trn_packet_fill_valid(const struct trn_packet *packet)
 	       !memchr_inv(packet->fill.reserved, 0, sizeof(packet->fill.reserved));
 }
 
+static bool trn_packet_copy_nd_valid(const struct trn_packet *packet)
+{
+	u64 length = 1;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(packet->copy_nd.size); i++) {
+		if (check_mul_overflow(length, le32_to_cpu(packet->copy_nd.size[i]), &length) ||
+		    !trn_packet_length_valid(length))
+			return false;
+	}
+	return true;
+}
+
 /**
  * trn_packet_check() - may this packet be part of a job?
  * @packet: in memory that user space cannot change
@@ -45,6 +60,9 @@ int trn_packet_check(const struct trn_packet *packet)
 	case TRN_PACKET_COPY:
 		valid = trn_packet_length_valid(le64_to_cpu(packet->copy.length)) &&
 			!memchr_inv(packet->copy.reserved, 0, sizeof(packet->copy.reserved));
+		break;
+	case TRN_PACKET_COPY_ND:
+		valid = trn_packet_copy_nd_valid(packet);
 		break;
 	case TRN_PACKET_FILL:
 		valid = trn_packet_fill_valid(packet);

@@ -92,15 +92,32 @@ void trn_queue_set_error(struct trn_queue *queue, int error, u32 status)
 	wake_up_all(&queue->wait);
 }
 
-/* The chip has stopped queue @id; its first unfinished job failed with @error. */
-void trn_queue_stopped(struct trn_device *tdev, u32 id, int error)
+/* What the fence of the job that stopped the queue says. */
+static int trn_queue_stop_error(u32 reason)
+{
+	switch (reason) {
+	case TRN_STOP_FAULT_UNMAPPED:
+	case TRN_STOP_FAULT_PERMISSION:
+	case TRN_STOP_FAULT_RANGE:
+		return -EFAULT;
+	default:
+		return -EIO;
+	}
+}
+
+/* The chip has stopped queue @id at its first unfinished job. */
+void trn_queue_stopped(struct trn_device *tdev, u32 id, const struct trn_stop *stop)
 {
 	struct trn_queue *queue = trn_queue_lookup(&tdev->queues, id);
+	unsigned long flags;
 
 	if (!queue)
 		return;
+	spin_lock_irqsave(&queue->lock, flags);
+	queue->stop = *stop;
+	spin_unlock_irqrestore(&queue->lock, flags);
 	trn_queue_set_error(queue, -EIO, TRN_CONTROL_STOPPED);
-	trn_submit_cancel(queue, error, -EIO);
+	trn_submit_cancel(queue, trn_queue_stop_error(stop->reason), -EIO);
 	trn_queue_put(queue);
 }
 
@@ -453,4 +470,27 @@ int trn_ioctl_queue_destroy(struct drm_device *drm, void *data, struct drm_file 
 out_exit:
 	trn_device_exit(idx);
 	return ret;
+}
+
+int trn_ioctl_queue_error(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct drm_trn_queue_error *args = data;
+	struct trn_queue *queue;
+	unsigned long flags;
+
+	if (args->reason || args->packet || args->access || args->address)
+		return -EINVAL;
+	if (trn_device_state(to_trn_device(drm)) != TRN_STATE_OK)
+		return -ENODEV;
+	queue = trn_queue_get(drm_file->driver_priv, args->queue);
+	if (!queue)
+		return -ENOENT;
+	spin_lock_irqsave(&queue->lock, flags);
+	args->reason = queue->stop.reason;
+	args->packet = queue->stop.packet;
+	args->access = queue->stop.access;
+	args->address = queue->stop.address;
+	spin_unlock_irqrestore(&queue->lock, flags);
+	trn_queue_put(queue);
+	return 0;
 }

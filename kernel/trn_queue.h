@@ -27,6 +27,14 @@ struct vm_area_struct;
 #define TRN_MMAP_DOORBELL	1
 #define TRN_MMAP_KINDS		2
 
+/* Why the chip has stopped a queue. */
+struct trn_stop {
+	u32 reason;			/* TRN_STOP_*, DRM_TRN_STOP_UNKNOWN; 0: it has not */
+	u32 packet;			/* index of the packet that failed */
+	u32 access;			/* TRN_ACCESS_* */
+	u64 address;
+};
+
 struct trn_queue {
 	struct kref ref;
 	struct trn_device *tdev;
@@ -49,6 +57,7 @@ struct trn_queue {
 	/* Protected by @lock: 0, or why the queue does not work any more. */
 	int error;
 	u32 status;			/* TRN_CONTROL_*; protected by @lock */
+	struct trn_stop stop;		/* protected by @lock */
 	/* Protected by @lock, user queue: trn_waiter.link of WAIT calls. */
 	struct list_head waiters;
 	/* Protected by @lock, kernel queue: trn_fence.link, oldest first. */
@@ -74,12 +83,13 @@ struct trn_queue *trn_queue_create_internal(struct trn_device *tdev, u32 ring_en
 void trn_queue_destroy(struct trn_queue *queue);
 void trn_queue_destroy_matching(struct trn_file *file, struct trn_context *context);
 void trn_queue_set_error(struct trn_queue *queue, int error, u32 status);
-void trn_queue_stopped(struct trn_device *tdev, u32 id, int error);
+void trn_queue_stopped(struct trn_device *tdev, u32 id, const struct trn_stop *stop);
 void trn_queue_fail_all(struct trn_device *tdev);
 void trn_queue_progress(struct trn_queue *queue);
 
 int trn_ioctl_queue_create(struct drm_device *drm, void *data, struct drm_file *drm_file);
 int trn_ioctl_queue_destroy(struct drm_device *drm, void *data, struct drm_file *drm_file);
+int trn_ioctl_queue_error(struct drm_device *drm, void *data, struct drm_file *drm_file);
 
 /* trn_queue_mmap.c */
 u64 trn_queue_mmap_offset(const struct trn_queue *queue, unsigned int kind);

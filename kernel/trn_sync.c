@@ -85,8 +85,8 @@ int trn_syncs_init(struct trn_syncs *syncs, struct drm_file *drm_file,
 	copy = trn_array_copy(array, max, sizeof(*copy), sizeof(*copy));
 	if (IS_ERR_OR_NULL(copy))
 		return PTR_ERR_OR_ZERO(copy);
-	syncs->signals = kvcalloc(array->count, sizeof(*syncs->signals), GFP_KERNEL);
-	syncs->waits = kvcalloc(array->count, sizeof(*syncs->waits), GFP_KERNEL);
+	syncs->signals = kvcalloc(array->count, sizeof(*syncs->signals), GFP_KERNEL_ACCOUNT);
+	syncs->waits = kvcalloc(array->count, sizeof(*syncs->waits), GFP_KERNEL_ACCOUNT);
 	if (!syncs->signals || !syncs->waits)
 		ret = -ENOMEM;
 	for (i = 0; i < array->count && !ret; i++)

@@ -3,6 +3,7 @@
  * Address spaces as the chip knows them: an ASID and page tables.  What is mapped
  * where is the business of trn_mapping.c and, for the kernel's own, trn_kernel_vm.c.
  */
+#include <linux/dma-fence.h>
 #include <linux/dma-mapping.h>
 #include <linux/sched/signal.h>
 
@@ -34,6 +35,15 @@ static const struct trn_mmu_allocator trn_vm_allocator = {
 	.free = trn_vm_free_table,
 };
 
+/* Teaches lockdep that fences wait for whoever has the lock. */
+static void trn_vm_annotate_lock(struct trn_vm *vm)
+{
+	bool signalling = dma_fence_begin_signalling();
+
+	might_lock(&vm->lock);
+	dma_fence_end_signalling(signalling);
+}
+
 /* After a failure trn_vm_fini() must not be called. */
 int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid)
 {
@@ -54,6 +64,7 @@ int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid)
 		return ret;
 	}
 	mutex_init(&vm->lock);
+	trn_vm_annotate_lock(vm);
 	spin_lock_init(&vm->pool_lock);
 	trn_mmu_spare_init(&vm->pool);
 	return 0;
@@ -78,18 +89,6 @@ void trn_vm_fini(struct trn_vm *vm)
 	trn_mmu_fini(&vm->mmu);
 }
 
-/* The first extent of @bo with bytes at *@skip or behind; *@skip becomes relative to it. */
-static const struct trn_extent *trn_vm_first_extent(const struct trn_bo *bo, u64 *skip)
-{
-	const struct trn_extent *extent = bo->extents;
-
-	while (*skip >= extent->size) {
-		*skip -= extent->size;
-		extent++;
-	}
-	return extent;
-}
-
 /**
  * trn_vm_demand_map() - count the tables that trn_vm_map() may need
  * @vm: address space; need not be locked
@@ -104,14 +103,15 @@ static const struct trn_extent *trn_vm_first_extent(const struct trn_bo *bo, u64
 int trn_vm_demand_map(struct trn_vm *vm, u64 va, u64 size, const struct trn_bo *bo, u64 offset,
 		      struct trn_mmu_demand *demand)
 {
-	const struct trn_extent *extent = trn_vm_first_extent(bo, &offset);
+	const struct trn_extent *extent = trn_gem_find_extent(bo, offset);
+	u64 skip = offset - extent->offset;
 
-	for (; size; extent++, offset = 0) {
-		u64 part = min(extent->size - offset, size);
+	for (; size; extent++, skip = 0) {
+		u64 part = min(extent->size - skip, size);
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		trn_mmu_demand_map(&vm->mmu, va, part, extent->address + offset, demand);
+		trn_mmu_demand_map(&vm->mmu, va, part, extent->address + skip, demand);
 		va += part;
 		size -= part;
 		cond_resched();
@@ -173,16 +173,17 @@ void trn_vm_spare_free(struct trn_vm *vm, struct trn_mmu_spare *spare)
 void trn_vm_map(struct trn_vm *vm, u64 va, u64 size, const struct trn_bo *bo, u64 offset,
 		bool readonly, struct trn_mmu_spare *spare)
 {
-	const struct trn_extent *extent = trn_vm_first_extent(bo, &offset);
+	const struct trn_extent *extent = trn_gem_find_extent(bo, offset);
 	u64 bits = TRN_PTE_READ | (readonly ? 0 : TRN_PTE_WRITE);
+	u64 skip = offset - extent->offset;
 
 	lockdep_assert_held(&vm->lock);
 
 	bits |= bo->placement == DRM_TRN_BO_HBM ? TRN_PTE_TARGET_HBM : TRN_PTE_TARGET_HOST;
-	for (; size; extent++, offset = 0) {
-		u64 part = min(extent->size - offset, size);
+	for (; size; extent++, skip = 0) {
+		u64 part = min(extent->size - skip, size);
 
-		trn_mmu_map(&vm->mmu, va, part, extent->address + offset, bits, spare);
+		trn_mmu_map(&vm->mmu, va, part, extent->address + skip, bits, spare);
 		va += part;
 		size -= part;
 		cond_resched();

@@ -108,9 +108,9 @@ struct fixture {
 	struct trn_mmu mmu;
 };
 
-#define K4	(1ULL << 12)
-#define M2	(1ULL << 21)
-#define G1	(1ULL << 30)
+#define K4	BIT_ULL(12)
+#define M2	BIT_ULL(21)
+#define G1	BIT_ULL(30)
 
 static int trn_mmu_test_init(struct kunit *test)
 {

@@ -28,6 +28,17 @@ static struct trn_packet fill_packet(u64 destination, u64 length, u8 unit_log2)
 	};
 }
 
+static struct trn_packet copy_nd_packet(u32 run, u32 first, u32 second, u32 third)
+{
+	return (struct trn_packet) {
+		.opcode = 0x12,
+		.copy_nd = {
+			.size = { cpu_to_le32(run), cpu_to_le32(first), cpu_to_le32(second),
+				  cpu_to_le32(third) },
+		},
+	};
+}
+
 static int check(struct trn_packet packet)
 {
 	return trn_packet_check(&packet);
@@ -44,6 +55,24 @@ static void trn_packet_opcodes(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, trn_packet_check(&packet), opcode ? -EINVAL : 0,
 				    "opcode %d", opcode);
 	}
+}
+
+/* The product is 1 ... 2^40, and is not fooled by products beyond 2^64. */
+static void trn_packet_copy_nd_sizes(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(1, 1, 1, 1)), 0);
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(3, 5, 7, 11)), 0);
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(1u << 20, 1u << 20, 1, 1)), 0);
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(1, 1, 1u << 20, 1u << 20)), 0);
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(1u << 20, (1u << 20) + 1, 1, 1)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(1u << 20, 1u << 20, 2, 1)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(0, 1, 1, 1)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(1, 0, 1, 1)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(1, 1, 0, 1)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(1, 1, 1, 0)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(1u << 31, 1u << 9, 1u << 31, 1)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check(copy_nd_packet(1u << 16, 1u << 16, 1u << 16, 1u << 16)),
+			-EINVAL);
 }
 
 /* Fences of a kernel queue are the driver's alone. */
@@ -135,6 +164,7 @@ static void trn_packet_reserved_bytes(struct kunit *test)
 
 static struct kunit_case trn_packet_cases[] = {
 	KUNIT_CASE(trn_packet_opcodes),
+	KUNIT_CASE(trn_packet_copy_nd_sizes),
 	KUNIT_CASE(trn_packet_no_fences),
 	KUNIT_CASE(trn_packet_fence_write_fields),
 	KUNIT_CASE(trn_packet_copy_lengths),

@@ -14,7 +14,10 @@ $(eval $(call guest_program,memory_gone,tests/vm/memory_gone.c $(vm_guest_memory
 $(eval $(call guest_program,memory_cost,tests/vm/memory_cost.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,copy,tests/vm/copy.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,queue,tests/vm/queue.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,reload,tests/vm/reload.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,refuse,tests/vm/refuse.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,bind,tests/vm/bind.c tests/vm/gate.c tests/vm/probe.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,isolation,tests/vm/isolation.c tests/vm/probe.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,device_death,tests/vm/device_death.c $(vm_guest),check libdrm,$(LIBTRN)))
 
 # 32-bit, and without any library.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an allocation costs must not depend on how many objects there are.  The cost is the
- * processor time of the thread; with --icount that is its instructions.
+ * What an allocation and a bind cost must not depend on how many objects and mappings there are.
+ * The cost is the processor time of the thread; with --icount that is its instructions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,9 @@
 
 #define SAMPLES	  201
 #define RATIO_MAX 1.5
+/* Live objects are mapped from 0 upwards, with holes. */
+#define STEP	  (64 * KIB)
+#define VA	  (UINT64_C(1) << 40)
 
 static uint64_t now(void)
 {
@@ -32,17 +35,23 @@ static int compare(const void *a, const void *b)
 }
 
 struct cost {
-	uint64_t create, close, query;
+	uint64_t create, close, query, bind, unbind;
 };
 
-/* Medians. */
-static struct cost measure(int fd)
+static uint64_t median(uint64_t samples[SAMPLES])
+{
+	qsort(samples, SAMPLES, sizeof(samples[0]), compare);
+	return samples[SAMPLES / 2];
+}
+
+static struct cost measure(int fd, uint32_t context)
 {
 	static uint64_t create[SAMPLES], gem_close[SAMPLES], query[SAMPLES];
+	static uint64_t bind[SAMPLES], unbind[SAMPLES];
 	unsigned int i;
 
 	for (i = 0; i < SAMPLES; i++) {
-		uint64_t times[4];
+		uint64_t times[6];
 		uint32_t handle;
 
 		times[0] = now();
@@ -50,23 +59,33 @@ static struct cost measure(int fd)
 		times[1] = now();
 		guest_memory(fd);
 		times[2] = now();
-		guest_fails(guest_close(fd, handle), 0);
+		guest_fails(guest_bind(fd, context, handle, VA, 64 * KIB), 0);
 		times[3] = now();
+		guest_fails(guest_unbind(fd, context, VA, 64 * KIB), 0);
+		times[4] = now();
+		guest_fails(guest_close(fd, handle), 0);
+		times[5] = now();
 		create[i] = times[1] - times[0];
 		query[i] = times[2] - times[1];
-		gem_close[i] = times[3] - times[2];
+		bind[i] = times[3] - times[2];
+		unbind[i] = times[4] - times[3];
+		gem_close[i] = times[5] - times[4];
 	}
-	qsort(create, SAMPLES, sizeof(create[0]), compare);
-	qsort(query, SAMPLES, sizeof(query[0]), compare);
-	qsort(gem_close, SAMPLES, sizeof(gem_close[0]), compare);
-	return (struct cost){ create[SAMPLES / 2], gem_close[SAMPLES / 2], query[SAMPLES / 2] };
+	return (struct cost){
+		.create = median(create),
+		.close = median(gem_close),
+		.query = median(query),
+		.bind = median(bind),
+		.unbind = median(unbind),
+	};
 }
 
-START_TEST(allocation)
+START_TEST(many_objects)
 {
 	const char *large = getenv("TRN_LONG");
 	unsigned int counts[] = { 10, 1000, large && !strcmp(large, "1") ? 100000 : 10000 };
 	int fd = guest_open(0);
+	uint32_t context = guest_context(fd);
 	unsigned int i, live = 0;
 	struct cost first = { 0 }, cost;
 	uint32_t handle;
@@ -79,17 +98,22 @@ START_TEST(allocation)
 				guest_fails(guest_close(fd, handle), 0);
 				guest_fails(guest_hbm(fd, 0, 4 * KIB, &handle), 0);
 			}
+			guest_fails(guest_bind(fd, context, handle, live * STEP, 4 * KIB), 0);
 		}
-		cost = measure(fd);
+		cost = measure(fd, context);
 		if (!i)
 			first = cost;
-		printf("memory_cost: %6u objects: create %llu ns, close %llu ns, query %llu ns\n",
+		printf("memory_cost: %6u objects: create %llu ns, close %llu ns, query %llu ns, "
+		       "bind %llu ns, unbind %llu ns\n",
 		       live, (unsigned long long)cost.create, (unsigned long long)cost.close,
-		       (unsigned long long)cost.query);
+		       (unsigned long long)cost.query, (unsigned long long)cost.bind,
+		       (unsigned long long)cost.unbind);
 	}
 	ck_assert_double_le((double)cost.create, RATIO_MAX * (double)first.create);
 	ck_assert_double_le((double)cost.close, RATIO_MAX * (double)first.close);
 	ck_assert_double_le((double)cost.query, RATIO_MAX * (double)first.query);
+	ck_assert_double_le((double)cost.bind, RATIO_MAX * (double)first.bind);
+	ck_assert_double_le((double)cost.unbind, RATIO_MAX * (double)first.unbind);
 	close(fd);
 }
 END_TEST
@@ -100,7 +124,7 @@ int main(void)
 	TCase *cases = tcase_create("memory_cost");
 
 	tcase_set_timeout(cases, 1800);
-	tcase_add_test(cases, allocation);
+	tcase_add_test(cases, many_objects);
 	suite_add_tcase(suite, cases);
 	return check_run(suite);
 }

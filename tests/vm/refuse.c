@@ -160,7 +160,7 @@ START_TEST(bo_create)
 	SPOILED(DRM_IOCTL_TRN_BO_CREATE, device, size, UINT64_MAX, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_BO_CREATE, device, placement, 2, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_BO_CREATE, device, stack, info.hbm_stacks, -EINVAL);
-	SPOILED(DRM_IOCTL_TRN_BO_CREATE, device, flags, 1, -EINVAL);
+	SPOILED(DRM_IOCTL_TRN_BO_CREATE, device, flags, 1U << 1, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_BO_CREATE, device, flags, 1U << 31, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_BO_CREATE, memory, size, 0, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_BO_CREATE, memory, size, UINT64_MAX - 4095, -EINVAL);
@@ -215,7 +215,7 @@ START_TEST(bind_operations)
 		.size = 2 * page,
 	};
 
-	SPOILED_OP(map, op, 2, -EINVAL);
+	SPOILED_OP(map, op, 3, -EINVAL);
 	SPOILED_OP(map, flags, 1U << 1, -EINVAL);
 	SPOILED_OP(map, flags, 1U << 31, -EINVAL);
 	SPOILED_OP(map, pad, 1, -EINVAL);
@@ -233,7 +233,7 @@ START_TEST(bind_operations)
 	SPOILED_OP(map, offset, MIB, -EINVAL);
 	SPOILED_OP(map, offset, MIB - page, -EINVAL);
 	SPOILED_OP(map, offset, UINT64_MAX - page + 1, -EINVAL);
-	guest_fails(bind_op(&unmap), -ENOENT);
+	guest_fails(bind_op(&unmap), 0);
 
 	guest_fails(bind_op(&map), 0);
 	guest_fails(bind_op(&map), -EEXIST);
@@ -242,11 +242,14 @@ START_TEST(bind_operations)
 	SPOILED_OP(unmap, handle, hbm, -EINVAL);
 	SPOILED_OP(unmap, offset, page, -EINVAL);
 	SPOILED_OP(unmap, pad, 1, -EINVAL);
-	SPOILED_OP(unmap, size, page, -ENOENT);
-	SPOILED_OP(unmap, size, 3 * page, -ENOENT);
-	SPOILED_OP(unmap, va, VA + page, -ENOENT);
+	SPOILED_OP(unmap, flags, DRM_TRN_BIND_READONLY, -EINVAL);
+	SPOILED_OP(unmap, va, VA + 1, -EINVAL);
+	SPOILED_OP(unmap, va, end - page, -EINVAL);
+	SPOILED_OP(unmap, size, 0, -EINVAL);
+	SPOILED_OP(unmap, size, page + 1, -EINVAL);
+	SPOILED_OP(unmap, size, UINT64_MAX - page + 1, -EINVAL);
 	guest_fails(bind_op(&unmap), 0);
-	guest_fails(bind_op(&unmap), -ENOENT);
+	guest_fails(bind_op(&map), 0);
 }
 END_TEST
 
@@ -284,8 +287,8 @@ START_TEST(bind_array)
 	bind.ops.count = 3;
 	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_VM_BIND, &bind), -EEXIST);
 	ck_assert_uint_eq(bind.done, 1);
-	guest_fails(guest_unbind(fd, context, VA + page, page), -ENOENT);
-	guest_fails(guest_unbind(fd, context, VA, page), 0);
+	guest_fails(guest_bind(fd, context, hbm, VA + page, page), 0);
+	guest_fails(guest_bind(fd, context, hbm, VA, page), -EEXIST);
 
 	bind.ops.count = 0;
 	bind.ops.pointer = BAD;

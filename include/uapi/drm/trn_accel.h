@@ -446,13 +446,19 @@ struct drm_trn_wait {
 	__s64 deadline_ns;
 };
 
+/** DRM_TRN_STOP_UNKNOWN: the chip's log has lost the reason */
+#define DRM_TRN_STOP_UNKNOWN		0xffffffffU
+
 /**
  * struct drm_trn_queue_error - DRM_IOCTL_TRN_QUEUE_ERROR: why a queue stopped
  * @queue: id
- * @reason: out: TRN_STOP_* (hw/trn_admin.h), 0 = the chip has not stopped it
+ * @reason: out: TRN_STOP_* (hw/trn_admin.h) or DRM_TRN_STOP_UNKNOWN; 0 = the chip
+ *	has not stopped it
  * @packet: out: free-running index of the packet that failed
  * @access: out: TRN_ACCESS_*, faults only
  * @address: out: device virtual address of the access, faults only
+ *
+ * Set before the job's fence, a WAIT or the control page tells that the queue has stopped.
  */
 struct drm_trn_queue_error {
 	__u32 queue;

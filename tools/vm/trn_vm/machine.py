@@ -233,7 +233,7 @@ class Machine:
         taints = console.taint_names(self.taint)
         if report:
             say("the guest's kernel printed a report:")
-            self.print_lines(report[:200])
+            self.print_lines(report[:400])
         if self.leaks:
             say("the guest's kernel leaked memory:")
             self.print_lines(self.leaks[:200])
