@@ -124,7 +124,8 @@ check-guest: guest	## tests in guests, on the kernels LANES
 	$(Q)tests/vm/run-lanes $(LANES) contract
 
 bench: guest	## benchmarks
-	$(Q)$(TRN_VM) run --chips 1 -- trn-bench copy --size 64M --repeat 5
+	$(Q)$(TRN_VM) run --chips 1 -- trn-bench copy --size 4K-256M --repeat 5
+	$(Q)$(TRN_VM) run --chips 1 --icount --timeout 1800 -- trn-bench memory
 
 help:	## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | sort -u | expand -t 20

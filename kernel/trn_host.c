@@ -17,6 +17,7 @@
 #include <drm/drm_print.h>
 
 #include "trn_device.h"
+#include "trn_dma.h"
 #include "trn_gem.h"
 
 int trn_host_check_size(u64 size)
@@ -54,7 +55,7 @@ int trn_host_set_extents(struct trn_device *tdev, struct trn_bo *bo)
 			.size = sg_dma_len(sg),
 		};
 		offset += sg_dma_len(sg);
-		if (dma_need_sync(&tdev->pdev->dev, sg_dma_address(sg))) {
+		if (trn_dma_needs_sync(tdev->pdev, sg_dma_address(sg))) {
 			drm_notice_once(&tdev->drm, "host memory is bounced or not coherent, which this driver cannot use\n");
 			return -EOPNOTSUPP;
 		}

@@ -17,6 +17,7 @@
 
 #include "trn_context.h"
 #include "trn_device.h"
+#include "trn_dma.h"
 #include "trn_drv.h"
 #include "trn_fence.h"
 #include "trn_gem.h"
@@ -173,7 +174,7 @@ static int trn_queue_alloc_control(struct trn_queue *queue)
 		goto err_free_page;
 	}
 	/* CPU and chip poll each other's words in it. */
-	if (dma_need_sync(dev, queue->control_dma)) {
+	if (trn_dma_needs_sync(queue->tdev->pdev, queue->control_dma)) {
 		ret = -EOPNOTSUPP;
 		goto err_unmap;
 	}

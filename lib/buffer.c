@@ -1,134 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <xf86drm.h>
 
-#include "buffer.h"
+#include "handle.h"
 #include "internal.h"
+#include "refusal.h"
 
 /* Large buffers start where larger device pages can map them. */
 #define LARGE_ALIGNMENT (UINT64_C(1) << 21)
 
-void trn_describe_exhaustion(char *text, size_t size, const struct trn_memory *memory,
-			     unsigned int stacks, uint32_t stack, uint64_t asked)
-{
-	unsigned int i;
-	int length;
+/* ---- making and unmaking --------------------------------------------- */
 
-	length = snprintf(text, size, "%llu bytes of HBM asked for;", (unsigned long long)asked);
-	for (i = 0; i < stacks && length >= 0 && (size_t)length < size; i++) {
-		if (stack != TRN_STACK_ANY && stack != i)
-			continue;
-		length += snprintf(text + length, size - (size_t)length,
-				   " stack %u: %llu of %llu free, largest block %llu;", i,
-				   (unsigned long long)memory[i].free,
-				   (unsigned long long)memory[i].total,
-				   (unsigned long long)memory[i].largest);
+static struct trn_buffer *new_buffer(struct trn_context *context, uint64_t size)
+{
+	struct trn_buffer *buffer = calloc(1, sizeof(*buffer));
+
+	if (!buffer) {
+		trn_fail(-ENOMEM, "buffer: no host memory");
+		return NULL;
 	}
-	if (length >= 0 && (size_t)length < size)
-		snprintf(text + length, size - (size_t)length, " free buffers, ask for less%s",
-			 stack == TRN_STACK_ANY ? "" : ", or use TRN_STACK_ANY");
+	buffer->context = context;
+	buffer->size = size;
+	pthread_mutex_init(&buffer->lock, NULL);
+	return buffer;
 }
 
-static int fail_exhausted(struct trn_device *device, uint32_t stack, uint64_t asked)
+static void free_buffer(struct trn_buffer *buffer)
 {
-	struct trn_memory memory[DRM_TRN_HBM_STACKS_MAX];
-	int stacks = trn_device_memory(device, memory, DRM_TRN_HBM_STACKS_MAX);
-	char text[480];
-
-	if (stacks < 0)
-		return trn_fail(-ENOSPC, "%llu bytes of HBM asked for, not that much is free",
-				(unsigned long long)asked);
-	trn_describe_exhaustion(text, sizeof(text), memory, (unsigned int)stacks, stack, asked);
-	return trn_fail(-ENOSPC, "%s", text);
+	pthread_mutex_destroy(&buffer->lock);
+	free(buffer);
 }
 
-static int check_arguments(const struct trn_device_info *info, enum trn_placement placement,
-			   uint32_t stack, uint64_t size, uint32_t flags)
+static int take_address(struct trn_buffer *buffer)
 {
-	if (placement != TRN_PLACEMENT_HBM && placement != TRN_PLACEMENT_HOST)
-		return trn_fail(-EINVAL, "buffer: placement %d is neither HBM nor host",
-				(int)placement);
-	if (!size || size > UINT64_C(1) << info->address_bits)
-		return trn_fail(-EINVAL, "buffer: size %llu is not 1 to 2^%u",
-				(unsigned long long)size, info->address_bits);
-	if (flags & ~TRN_BUFFER_READONLY)
-		return trn_fail(-EINVAL, "buffer: unknown flags 0x%x",
-				flags & ~TRN_BUFFER_READONLY);
-	if (stack != TRN_STACK_ANY && placement == TRN_PLACEMENT_HOST)
-		return trn_fail(-EINVAL, "buffer: host memory has no stacks: use TRN_STACK_ANY");
-	if (stack != TRN_STACK_ANY && stack >= info->hbm_stacks)
-		return trn_fail(-EINVAL, "buffer: stack %u is not 0 to %u or TRN_STACK_ANY", stack,
-				info->hbm_stacks - 1);
-	return 0;
-}
-
-static int allocate(struct trn_device *device, struct trn_buffer *buffer, uint32_t stack)
-{
-	bool hbm = buffer->placement == TRN_PLACEMENT_HBM;
-	struct drm_trn_bo_create create = {
-		.size = buffer->size,
-		.placement = hbm ? DRM_TRN_BO_HBM : DRM_TRN_BO_HOST,
-		.stack = hbm ? (stack == TRN_STACK_ANY ? DRM_TRN_STACK_ANY : stack) : 0,
-	};
-	int error = trn_device_ioctl(device, DRM_IOCTL_TRN_BO_CREATE, &create);
-
-	if (error == -ENOSPC && hbm)
-		return fail_exhausted(device, stack, buffer->size);
-	if (error)
-		return trn_fail(error, "%s: buffer of %llu bytes of %s memory: %s", device->node,
-				(unsigned long long)buffer->size, hbm ? "device" : "host",
-				strerror(-error));
-	buffer->handle = create.handle;
-	buffer->allocated = create.size;
-	return 0;
-}
-
-static int allocate_address(struct trn_context *context, struct trn_buffer *buffer)
-{
-	uint64_t page = context->device->info.page_size;
+	uint64_t page = buffer->context->device->info.page_size;
 	uint64_t size = (buffer->allocated + page - 1) & -page;
 	uint64_t alignment =
 		size >= LARGE_ALIGNMENT && page < LARGE_ALIGNMENT ? LARGE_ALIGNMENT : page;
-	int error;
 
-	pthread_mutex_lock(&context->lock);
-	error = trn_va_allocate(&context->addresses, size, alignment, &buffer->range);
-	pthread_mutex_unlock(&context->lock);
-	if (error == -ENOSPC)
-		return trn_fail(error,
-				"the context has no %llu free addresses in one piece: destroy "
-				"buffers or use another context",
-				(unsigned long long)size);
-	if (error)
-		return trn_fail(error, "buffer: no host memory");
-	return 0;
-}
-
-static void free_address(struct trn_context *context, struct trn_va_range *range)
-{
-	pthread_mutex_lock(&context->lock);
-	trn_va_free(&context->addresses, range);
-	pthread_mutex_unlock(&context->lock);
-}
-
-static int bind(struct trn_context *context, struct drm_trn_bind_op *op)
-{
-	struct drm_trn_vm_bind bind = {
-		.context = context->id,
-		.ops = { .stride = sizeof(*op), .count = 1, .pointer = (uintptr_t)op },
-	};
-	int error = trn_device_ioctl(context->device, DRM_IOCTL_TRN_VM_BIND, &bind);
-
-	if (error)
-		return trn_fail(error, "%s: %s of [0x%llx, +0x%llx): %s", context->device->node,
-				op->op == DRM_TRN_BIND_MAP ? "binding" : "unbinding",
-				(unsigned long long)op->va, (unsigned long long)op->size,
-				strerror(-error));
-	return 0;
+	return trn_context_take(buffer->context, 0, size, alignment, &buffer->range);
 }
 
 static int map(struct trn_buffer *buffer, uint32_t flags)
@@ -140,26 +56,125 @@ static int map(struct trn_buffer *buffer, uint32_t flags)
 		.va = buffer->range->start,
 		.size = buffer->allocated,
 	};
-
-	return bind(buffer->context, &op);
-}
-
-static int unmap(struct trn_buffer *buffer)
-{
-	struct drm_trn_bind_op op = {
-		.op = DRM_TRN_BIND_UNMAP,
-		.va = buffer->range->start,
-		.size = buffer->allocated,
+	struct drm_trn_vm_bind bind = {
+		.ops = { .stride = sizeof(op), .count = 1, .pointer = (uintptr_t)&op },
 	};
 
-	return bind(buffer->context, &op);
+	return trn_context_bind(buffer->context, &bind);
 }
 
-static void close_handle(struct trn_device *device, uint32_t handle)
+/*
+ * The buffer has a handle whose user it is: gives it an address, and its context one object
+ * more.  On failure the buffer is freed and the handle released.
+ */
+static int complete(struct trn_buffer *buffer, uint32_t flags, struct trn_buffer **result)
 {
-	struct drm_gem_close close = { .handle = handle };
+	struct trn_context *context = buffer->context;
+	int error;
 
-	trn_device_ioctl(device, DRM_IOCTL_GEM_CLOSE, &close);
+	if (!(flags & TRN_BUFFER_UNBOUND)) {
+		error = take_address(buffer);
+		if (error)
+			goto release_handle;
+		error = map(buffer, flags);
+		if (error)
+			goto give_address;
+	}
+	__atomic_add_fetch(&context->objects, 1, __ATOMIC_RELAXED);
+	*result = buffer;
+	return 0;
+
+give_address:
+	trn_context_give(context, buffer->range);
+release_handle:
+	trn_handle_release(context->device, buffer->handle);
+	free_buffer(buffer);
+	return error;
+}
+
+int trn_buffer_destroy(struct trn_buffer *buffer)
+{
+	struct trn_context *context;
+	int error;
+
+	if (!buffer)
+		return 0;
+	context = buffer->context;
+	error = trn_device_check(context->device, "buffer");
+	if (error)
+		return error;
+	if (buffer->range) {
+		/* While the device may still use the memory, its address must not be given away. */
+		error = trn_context_unmap(context, buffer->range->start, buffer->allocated);
+		if (error && error != -ENODEV)
+			return error;
+		trn_context_give(context, buffer->range);
+	}
+	if (buffer->own_mapping)
+		munmap(buffer->pointer, buffer->allocated);
+	trn_handle_release(context->device, buffer->handle);
+	free_buffer(buffer);
+	__atomic_sub_fetch(&context->objects, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* ---- new memory ------------------------------------------------------ */
+
+static int check_flags(uint32_t flags, uint32_t known)
+{
+	if (flags & ~known)
+		return trn_fail(-EINVAL, "buffer: flags 0x%x do not go with it", flags & ~known);
+	return 0;
+}
+
+static int check_arguments(const struct trn_device_info *info, enum trn_placement placement,
+			   uint32_t stack, uint64_t size, uint32_t flags)
+{
+	uint32_t known = TRN_BUFFER_READONLY | TRN_BUFFER_UNBOUND;
+
+	if (placement != TRN_PLACEMENT_HBM && placement != TRN_PLACEMENT_HOST)
+		return trn_fail(-EINVAL, "buffer: placement %d is neither HBM nor host",
+				(int)placement);
+	if (!size || size > UINT64_C(1) << info->address_bits)
+		return trn_fail(-EINVAL, "buffer: size %llu is not 1 to 2^%u",
+				(unsigned long long)size, info->address_bits);
+	if (stack != TRN_STACK_ANY && placement == TRN_PLACEMENT_HOST)
+		return trn_fail(-EINVAL, "buffer: host memory has no stacks: use TRN_STACK_ANY");
+	if (stack != TRN_STACK_ANY && stack >= info->hbm_stacks)
+		return trn_fail(-EINVAL, "buffer: stack %u is not 0 to %u or TRN_STACK_ANY", stack,
+				info->hbm_stacks - 1);
+	if (placement == TRN_PLACEMENT_HBM)
+		known |= TRN_BUFFER_CPU_VISIBLE;
+	return check_flags(flags, known);
+}
+
+static int allocate(struct trn_buffer *buffer, enum trn_placement placement, uint32_t stack,
+		    uint32_t flags)
+{
+	struct trn_device *device = buffer->context->device;
+	bool hbm = placement == TRN_PLACEMENT_HBM, visible = flags & TRN_BUFFER_CPU_VISIBLE;
+	struct drm_trn_bo_create create = {
+		.size = buffer->size,
+		.placement = hbm ? DRM_TRN_BO_HBM : DRM_TRN_BO_HOST,
+		.stack = hbm ? (stack == TRN_STACK_ANY ? DRM_TRN_STACK_ANY : stack) : 0,
+		.flags = visible ? DRM_TRN_BO_CPU_VISIBLE : 0,
+	};
+	int error = trn_device_ioctl(device, DRM_IOCTL_TRN_BO_CREATE, &create);
+
+	if (error == -ENODEV)
+		return trn_fail_gone(device);
+	if (error == -EDQUOT || (error == -ENOSPC && hbm))
+		return trn_fail_refused(device, error, buffer->size, stack, visible);
+	if (error)
+		return trn_fail(error, "%s: buffer of %llu bytes of %s memory: %s", device->node,
+				(unsigned long long)buffer->size, hbm ? "device" : "host",
+				strerror(-error));
+	buffer->handle = create.handle;
+	buffer->allocated = create.size;
+	buffer->cpu_copies = !hbm;
+	if (trn_handle_hold(device, create.handle))
+		return trn_fail(-ENOMEM, "buffer: no host memory");
+	return 0;
 }
 
 int trn_buffer_create(struct trn_context *context, enum trn_placement placement, uint32_t stack,
@@ -175,65 +190,195 @@ int trn_buffer_create(struct trn_context *context, enum trn_placement placement,
 	error = check_arguments(&device->info, placement, stack, size, flags);
 	if (error)
 		return error;
-	buffer = calloc(1, sizeof(*buffer));
+	buffer = new_buffer(context, size);
 	if (!buffer)
-		return trn_fail(-ENOMEM, "buffer: no host memory");
-	buffer->context = context;
-	buffer->placement = placement;
-	buffer->size = size;
+		return -ENOMEM;
+	error = allocate(buffer, placement, stack, flags);
+	if (error) {
+		free_buffer(buffer);
+		return error;
+	}
+	return complete(buffer, flags, result);
+}
 
-	error = allocate(device, buffer, stack);
+/* ---- memory of the process ------------------------------------------- */
+
+static int fail_user(const struct trn_device *device, int error, const void *memory, uint64_t size)
+{
+	struct rlimit limit = { 0, 0 };
+
+	if (error == -ENODEV)
+		return trn_fail_gone(device);
+	if (error == -EFAULT)
+		return trn_fail(
+			error,
+			"%s: not all of the %llu bytes at %p are memory that can be locked for "
+			"such access: memory that the process may not write needs "
+			"TRN_BUFFER_READONLY, writable shared mappings of files cannot be used",
+			device->node, (unsigned long long)size, memory);
+	if (error != -ENOMEM)
+		return trn_fail(error, "%s: %llu bytes at %p cannot be locked: %s", device->node,
+				(unsigned long long)size, memory, strerror(-error));
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	return trn_fail(error,
+			"%s: %llu bytes cannot be locked: there is no memory, or it is more than "
+			"RLIMIT_MEMLOCK, %llu bytes, with what the user has locked already: raise "
+			"it (ulimit -l) or use host buffers",
+			device->node, (unsigned long long)size, (unsigned long long)limit.rlim_cur);
+}
+
+int trn_buffer_create_user(struct trn_context *context, void *memory, uint64_t size, uint32_t flags,
+			   struct trn_buffer **result)
+{
+	struct trn_device *device = context->device;
+	uint64_t page = device->info.page_size;
+	struct drm_trn_bo_create_userptr create = {
+		.address = (uintptr_t)memory,
+		.size = size,
+		.flags = flags & TRN_BUFFER_READONLY ? DRM_TRN_BO_READONLY : 0,
+	};
+	struct trn_buffer *buffer;
+	int error;
+
+	error = trn_device_check(device, "buffer");
+	if (!error)
+		error = check_flags(flags, TRN_BUFFER_READONLY | TRN_BUFFER_UNBOUND);
 	if (error)
+		return error;
+	if (!size || ((uintptr_t)memory | size) & (page - 1))
+		return trn_fail(
+			-EINVAL,
+			"buffer: %llu bytes at %p: address and size have to be multiples of "
+			"the page size, %llu, and the size not 0",
+			(unsigned long long)size, memory, (unsigned long long)page);
+	buffer = new_buffer(context, size);
+	if (!buffer)
+		return -ENOMEM;
+	error = trn_device_ioctl(device, DRM_IOCTL_TRN_BO_CREATE_USERPTR, &create);
+	if (error) {
+		fail_user(device, error, memory, size);
 		goto free_buffer;
-	error = allocate_address(context, buffer);
-	if (error)
-		goto close_handle;
-	error = map(buffer, flags);
-	if (error)
-		goto free_address;
+	}
+	error = trn_handle_hold(device, create.handle);
+	if (error) {
+		trn_fail(error, "buffer: no host memory");
+		goto free_buffer;
+	}
+	buffer->handle = create.handle;
+	buffer->allocated = size;
+	buffer->pointer = memory;
+	buffer->cpu_copies = true;
+	buffer->cpu_readonly = flags & TRN_BUFFER_READONLY;
+	return complete(buffer, flags, result);
 
-	pthread_mutex_init(&buffer->lock, NULL);
-	__atomic_add_fetch(&context->objects, 1, __ATOMIC_RELAXED);
-	*result = buffer;
-	return 0;
-
-free_address:
-	free_address(context, buffer->range);
-close_handle:
-	close_handle(device, buffer->handle);
 free_buffer:
-	free(buffer);
+	free_buffer(buffer);
 	return error;
 }
 
-int trn_buffer_destroy(struct trn_buffer *buffer)
+/* ---- memory of others ------------------------------------------------ */
+
+static const char *import_problem(int error)
 {
-	struct trn_context *context;
+	switch (error) {
+	case -EBADF:
+	case -EINVAL:
+		return "it is not a dma-buf";
+	case -EOPNOTSUPP:
+		return "the chip cannot reach its memory: copy the data through a host buffer";
+	default:
+		return strerror(-error);
+	}
+}
+
+static int fail_import(const struct trn_device *device, int error, int fd)
+{
+	if (error == -ENODEV)
+		return trn_fail_gone(device);
+	return trn_fail(error, "%s: file descriptor %d cannot be imported: %s", device->node, fd,
+			import_problem(error));
+}
+
+int trn_buffer_import(struct trn_context *context, int fd, uint32_t flags,
+		      struct trn_buffer **result)
+{
+	struct trn_device *device = context->device;
+	struct trn_buffer *buffer;
+	off_t size;
 	int error;
 
-	if (!buffer)
-		return 0;
-	context = buffer->context;
-	error = trn_device_check(context->device, "buffer");
+	error = trn_device_check(device, "buffer");
+	if (!error)
+		error = check_flags(flags, TRN_BUFFER_READONLY | TRN_BUFFER_UNBOUND);
 	if (error)
 		return error;
-	/* While the device may still use the memory, its address must not be given away. */
-	error = unmap(buffer);
-	if (error && error != -ENODEV)
+	/* Of a dma-buf, lseek() is there to ask for the size. */
+	size = lseek(fd, 0, SEEK_END);
+	if (size <= 0)
+		return fail_import(device, size < 0 && errno == EBADF ? -EBADF : -EINVAL, fd);
+	buffer = new_buffer(context, (uint64_t)size);
+	if (!buffer)
+		return -ENOMEM;
+	error = trn_handle_import(device, fd, &buffer->handle);
+	if (error) {
+		fail_import(device, error, fd);
+		free_buffer(buffer);
 		return error;
-	if (buffer->pointer)
-		munmap(buffer->pointer, buffer->allocated);
-	close_handle(context->device, buffer->handle);
-	free_address(context, buffer->range);
-	pthread_mutex_destroy(&buffer->lock);
-	free(buffer);
-	__atomic_sub_fetch(&context->objects, 1, __ATOMIC_RELEASE);
+	}
+	buffer->allocated = (uint64_t)size;
+	return complete(buffer, flags, result);
+}
+
+int trn_buffer_export(struct trn_buffer *buffer, int *fd)
+{
+	struct trn_device *device = buffer->context->device;
+	int error = trn_device_check(device, "buffer");
+
+	if (error)
+		return error;
+	if (!drmPrimeHandleToFD(device->fd, buffer->handle, DRM_CLOEXEC | DRM_RDWR, fd))
+		return 0;
+	error = -errno;
+	if (error == -ENODEV)
+		return trn_fail_gone(device);
+	return trn_fail(error, "%s: buffer cannot be exported: %s", device->node,
+			error == -EOPNOTSUPP ? "it is memory of the process" : strerror(-error));
+}
+
+/* ---- everything else ------------------------------------------------- */
+
+int trn_buffer_set_name(struct trn_buffer *buffer, const char *name)
+{
+	struct trn_device *device = buffer->context->device;
+	struct drm_trn_bo_set_name set = { .handle = buffer->handle };
+	size_t length = strlen(name), i;
+	int error = trn_device_check(device, "buffer");
+
+	_Static_assert(sizeof(set.name) == TRN_BUFFER_NAME_MAX + 1, "room for the longest name");
+	if (error)
+		return error;
+	if (length > TRN_BUFFER_NAME_MAX)
+		return trn_fail(-EINVAL, "buffer: a name of %zu characters is longer than %d",
+				length, TRN_BUFFER_NAME_MAX);
+	for (i = 0; i < length; i++)
+		if (name[i] < ' ' || name[i] > '~')
+			return trn_fail(-EINVAL,
+					"buffer: character %zu of the name is not "
+					"printable ASCII",
+					i);
+	memcpy(set.name, name, length);
+	error = trn_device_ioctl(device, DRM_IOCTL_TRN_BO_SET_NAME, &set);
+	if (error == -ENODEV)
+		return trn_fail_gone(device);
+	if (error)
+		return trn_fail(error, "%s: buffer cannot be named: %s", device->node,
+				strerror(-error));
 	return 0;
 }
 
 uint64_t trn_buffer_address(const struct trn_buffer *buffer)
 {
-	return buffer->range->start;
+	return buffer->range ? buffer->range->start : 0;
 }
 
 uint64_t trn_buffer_size(const struct trn_buffer *buffer)
@@ -248,10 +393,14 @@ static int make_mapping(struct trn_buffer *buffer)
 	void *pointer;
 	int error;
 
-	if (buffer->placement != TRN_PLACEMENT_HOST)
-		return trn_fail(-EOPNOTSUPP, "a buffer in HBM cannot be mapped: use trn_read() and "
-					     "trn_write(), or host placement");
 	error = trn_device_ioctl(device, DRM_IOCTL_TRN_BO_MMAP_OFFSET, &offset);
+	if (error == -ENODEV)
+		return trn_fail_gone(device);
+	if (error == -EOPNOTSUPP)
+		return trn_fail(error,
+				"the buffer cannot be mapped: use trn_read() and trn_write(), or "
+				"create it with TRN_BUFFER_CPU_VISIBLE or host placement; imported "
+				"memory is mapped by mmap() of its dma-buf");
 	if (error)
 		return trn_fail(error, "%s: buffer cannot be mapped: %s", device->node,
 				strerror(-error));
@@ -261,6 +410,7 @@ static int make_mapping(struct trn_buffer *buffer)
 		return trn_fail(-errno, "%s: buffer of %llu bytes cannot be mapped: %s",
 				device->node, (unsigned long long)buffer->allocated,
 				strerror(errno));
+	buffer->own_mapping = true;
 	__atomic_store_n(&buffer->pointer, pointer, __ATOMIC_RELEASE);
 	return 0;
 }

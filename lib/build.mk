@@ -3,8 +3,9 @@
 
 LIBTRN := $(O)/lib/libtrn.a
 libtrn_shared := $(O)/lib/libtrn.so.0
-libtrn_sources := $(addprefix lib/,buffer.c context.c device.c enumerate.c error.c packet.c \
-	process.c queue.c queue_kernel.c queue_user.c ring.c transfer.c va.c)
+libtrn_sources := $(addprefix lib/,box.c buffer.c context.c device.c enumerate.c error.c fence.c handle.c \
+	packet.c pin.c process.c queue.c queue_error.c queue_kernel.c queue_user.c range.c refusal.c \
+	ring.c stage.c timeline.c transfer.c va.c)
 libtrn_objects := $(call objects,$(libtrn_sources))
 libtrn_version := $(shell sed -n 's/^.define LIBTRN_VERSION "\(.*\)"/\1/p' include/trn/trn.h)
 PREFIX ?= /usr/local

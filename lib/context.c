@@ -22,7 +22,8 @@ int trn_context_create(struct trn_device *device, struct trn_context **result)
 		return trn_fail(-ENOMEM, "context: no host memory");
 	context->device = device;
 	error = trn_va_init(&context->addresses, FIRST_ADDRESS,
-			    (UINT64_C(1) << device->info.address_bits) - FIRST_ADDRESS);
+			    (UINT64_C(1) << device->info.address_bits) - FIRST_ADDRESS,
+			    device->info.page_size);
 	if (error) {
 		trn_fail(error, "context: no host memory");
 		goto free_context;
@@ -38,7 +39,7 @@ int trn_context_create(struct trn_device *device, struct trn_context **result)
 	}
 	context->id = create.context;
 	pthread_mutex_init(&context->lock, NULL);
-	__atomic_add_fetch(&device->contexts, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&device->children, 1, __ATOMIC_RELAXED);
 	*result = context;
 	return 0;
 
@@ -64,7 +65,8 @@ int trn_context_destroy(struct trn_context *context)
 		return error;
 	objects = __atomic_load_n(&context->objects, __ATOMIC_ACQUIRE);
 	if (objects)
-		return trn_fail(-EBUSY, "the context has %u buffers and queues: destroy them first",
+		return trn_fail(-EBUSY,
+				"the context has %u buffers, ranges and queues: destroy them first",
 				objects);
 
 	/* It can only fail because the chip, and with it the context, is gone. */
@@ -73,6 +75,95 @@ int trn_context_destroy(struct trn_context *context)
 	trn_va_fini(&context->addresses);
 	pthread_mutex_destroy(&context->lock);
 	free(context);
-	__atomic_sub_fetch(&device->contexts, 1, __ATOMIC_RELEASE);
+	__atomic_sub_fetch(&device->children, 1, __ATOMIC_RELEASE);
 	return 0;
+}
+
+int trn_context_take(struct trn_context *context, uint64_t start, uint64_t size, uint64_t alignment,
+		     struct trn_va_range **range)
+{
+	int error;
+
+	pthread_mutex_lock(&context->lock);
+	if (start)
+		error = trn_va_allocate_at(&context->addresses, start, size, range);
+	else
+		error = trn_va_allocate(&context->addresses, size, alignment, range);
+	pthread_mutex_unlock(&context->lock);
+	switch (error) {
+	case 0:
+		return 0;
+	case -ENOSPC:
+		return trn_fail(error,
+				"the context has no %llu free addresses in one piece: destroy "
+				"buffers or ranges, or use another context",
+				(unsigned long long)size);
+	case -EEXIST:
+		return trn_fail(error,
+				"addresses [0x%llx, +0x%llx) are not all free: a buffer or another "
+				"range is there, or they are not from 0x%llx to 2^%u",
+				(unsigned long long)start, (unsigned long long)size,
+				(unsigned long long)FIRST_ADDRESS,
+				context->device->info.address_bits);
+	default:
+		return trn_fail(error, "context: no host memory");
+	}
+}
+
+void trn_context_give(struct trn_context *context, struct trn_va_range *range)
+{
+	pthread_mutex_lock(&context->lock);
+	trn_va_free(&context->addresses, range);
+	pthread_mutex_unlock(&context->lock);
+}
+
+static const char *bind_problem(const struct drm_trn_vm_bind *bind, int error)
+{
+	switch (error) {
+	case -EEXIST:
+		return "something is bound there: unmap it or use REPLACE";
+	case -EACCES:
+		return "the buffer is read-only: use TRN_BIND_READONLY";
+	case -EINVAL:
+		if (bind->syncs.count)
+			return "a point to wait for was not added to its timeline";
+		break;
+	}
+	return strerror(-error);
+}
+
+int trn_context_bind(struct trn_context *context, struct drm_trn_vm_bind *bind)
+{
+	static const char *const verbs[] = {
+		[DRM_TRN_BIND_MAP] = "mapping",
+		[DRM_TRN_BIND_UNMAP] = "unmapping",
+		[DRM_TRN_BIND_REPLACE] = "replacing",
+	};
+	const struct drm_trn_bind_op *op = (void *)(uintptr_t)bind->ops.pointer;
+	int error;
+
+	bind->context = context->id;
+	error = trn_device_ioctl(context->device, DRM_IOCTL_TRN_VM_BIND, bind);
+	if (!error)
+		return 0;
+	if (error == -ENODEV)
+		return trn_fail_gone(context->device);
+	/* Of an asynchronous call nobody tells which operation it was: the first is named. */
+	if (bind->done < bind->ops.count)
+		op += bind->done;
+	return trn_fail(error, "%s: %s [0x%llx, +0x%llx)%s: %s", context->device->node,
+			verbs[op->op], (unsigned long long)op->va, (unsigned long long)op->size,
+			bind->flags & DRM_TRN_VM_BIND_ASYNC ? " or what follows it in the call"
+							    : "",
+			bind_problem(bind, error));
+}
+
+int trn_context_unmap(struct trn_context *context, uint64_t address, uint64_t size)
+{
+	struct drm_trn_bind_op op = { .op = DRM_TRN_BIND_UNMAP, .va = address, .size = size };
+	struct drm_trn_vm_bind bind = {
+		.ops = { .stride = sizeof(op), .count = 1, .pointer = (uintptr_t)&op },
+	};
+
+	return trn_context_bind(context, &bind);
 }

@@ -59,6 +59,8 @@ static int query(struct trn_device *device, uint32_t what, void *answer, uint32_
 	};
 	int error = trn_device_ioctl(device, DRM_IOCTL_TRN_QUERY, &query);
 
+	if (error == -ENODEV)
+		return trn_fail_gone(device);
 	if (error)
 		return trn_fail(error, "%s: query %u failed: %s", device->node, what,
 				strerror(-error));
@@ -109,6 +111,7 @@ int trn_device_open_path(const char *path, struct trn_device **result)
 	if (!device)
 		return trn_fail(-ENOMEM, "%s: no host memory", path);
 	snprintf(device->node, sizeof(device->node), "%s", path);
+	pthread_mutex_init(&device->lock, NULL);
 
 	error = trn_process_id(&device->process);
 	if (error) {
@@ -133,6 +136,7 @@ int trn_device_open_path(const char *path, struct trn_device **result)
 close_fd:
 	close(device->fd);
 free_device:
+	pthread_mutex_destroy(&device->lock);
 	free(device);
 	return error;
 }
@@ -160,7 +164,7 @@ int trn_device_open(unsigned int index, struct trn_device **device)
 
 int trn_device_close(struct trn_device *device)
 {
-	unsigned int contexts;
+	unsigned int children;
 	int error;
 
 	if (!device)
@@ -168,11 +172,13 @@ int trn_device_close(struct trn_device *device)
 	error = trn_device_check(device, "close");
 	if (error)
 		return error;
-	contexts = __atomic_load_n(&device->contexts, __ATOMIC_ACQUIRE);
-	if (contexts)
-		return trn_fail(-EBUSY, "%s has %u contexts: destroy them first", device->node,
-				contexts);
+	children = __atomic_load_n(&device->children, __ATOMIC_ACQUIRE);
+	if (children)
+		return trn_fail(-EBUSY, "%s has %u contexts and timelines: destroy them first",
+				device->node, children);
 	close(device->fd);
+	pthread_mutex_destroy(&device->lock);
+	free(device->handle_users);
 	free(device);
 	return 0;
 }
@@ -182,20 +188,28 @@ const struct trn_device_info *trn_device_info(const struct trn_device *device)
 	return &device->info;
 }
 
+static int query_memory(struct trn_device *device, struct drm_trn_query_memory *use)
+{
+	int error = trn_device_check(device, "memory query");
+
+	if (error)
+		return error;
+	error = query(device, DRM_TRN_QUERY_MEMORY, use, sizeof(*use));
+	if (error)
+		return error;
+	if (use->stacks > DRM_TRN_HBM_STACKS_MAX)
+		use->stacks = DRM_TRN_HBM_STACKS_MAX;
+	return 0;
+}
+
 int trn_device_memory(struct trn_device *device, struct trn_memory *memory, unsigned int count)
 {
 	struct drm_trn_query_memory use = { 0 };
+	int error = query_memory(device, &use);
 	unsigned int i;
-	int error;
 
-	error = trn_device_check(device, "memory query");
 	if (error)
 		return error;
-	error = query(device, DRM_TRN_QUERY_MEMORY, &use, sizeof(use));
-	if (error)
-		return error;
-	if (use.stacks > DRM_TRN_HBM_STACKS_MAX)
-		use.stacks = DRM_TRN_HBM_STACKS_MAX;
 	for (i = 0; i < count && i < use.stacks; i++)
 		memory[i] = (struct trn_memory){
 			.total = use.stack[i].total,
@@ -203,4 +217,20 @@ int trn_device_memory(struct trn_device *device, struct trn_memory *memory, unsi
 			.largest = use.stack[i].largest,
 		};
 	return (int)use.stacks;
+}
+
+int trn_device_memory_limits(struct trn_device *device, struct trn_memory_limits *limits)
+{
+	struct drm_trn_query_memory use = { 0 };
+	int error = query_memory(device, &use);
+
+	if (error)
+		return error;
+	*limits = (struct trn_memory_limits){
+		.cpu_visible = use.cpu_visible,
+		.cpu_visible_free = use.cpu_visible_free,
+		.quota = use.quota,
+		.quota_used = use.quota_used,
+	};
+	return 0;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "internal.h"
 
-static _Thread_local char message[512];
+static _Thread_local char message[1024];
 
 int trn_fail(int error, const char *format, ...)
 {
@@ -14,6 +15,13 @@ int trn_fail(int error, const char *format, ...)
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
 	return error;
+}
+
+int trn_fail_gone(const struct trn_device *device)
+{
+	return trn_fail(-ENODEV,
+			"%s: the chip is gone or was reset: destroy all objects and open it again",
+			device->node);
 }
 
 const char *trn_error_message(void)

@@ -35,3 +35,24 @@ void trn_packet_fill(struct trn_packet *packet, uint64_t destination, uint64_t l
 		},
 	};
 }
+
+void trn_packet_copy_nd(struct trn_packet *packet, uint64_t destination,
+			const uint32_t destination_strides[3], uint64_t source,
+			const uint32_t source_strides[3], const uint32_t sizes[4])
+{
+	int i;
+
+	*packet = (struct trn_packet){
+		.opcode = TRN_PACKET_COPY_ND,
+		.copy_nd = {
+			.source = htole64(source),
+			.destination = htole64(destination),
+		},
+	};
+	for (i = 0; i < 4; i++)
+		packet->copy_nd.size[i] = htole32(sizes[i]);
+	for (i = 0; i < 3; i++) {
+		packet->copy_nd.source_stride[i] = htole32(source_strides[i]);
+		packet->copy_nd.destination_stride[i] = htole32(destination_strides[i]);
+	}
+}

@@ -71,6 +71,7 @@ int trn_queue_create(struct trn_context *context, enum trn_queue_mode mode, uint
 		return error;
 	queue->context = context;
 	queue->process = device->process;
+	pthread_mutex_init(&queue->pin_lock, NULL);
 	__atomic_add_fetch(&context->objects, 1, __ATOMIC_RELAXED);
 	*result = queue;
 	return 0;
@@ -89,8 +90,10 @@ int trn_queue_destroy(struct trn_queue *queue)
 		return error;
 	/* First the queue, so that nothing uses its memory any more. */
 	trn_queue_destroy_ioctl(queue);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < TRN_STAGES; i++)
 		trn_buffer_destroy(queue->stage[i].buffer);
+	trn_queue_unpin(queue, UINT64_MAX);
+	pthread_mutex_destroy(&queue->pin_lock);
 	queue->ops->destroy(queue);
 	__atomic_sub_fetch(&context->objects, 1, __ATOMIC_RELEASE);
 	return 0;
@@ -174,11 +177,14 @@ static int check_sequence(struct trn_queue *queue, uint64_t sequence)
 
 int trn_queue_poll(struct trn_queue *queue, uint64_t sequence)
 {
-	int error = check_sequence(queue, sequence);
+	int result = check_sequence(queue, sequence);
 
-	if (error)
-		return error;
-	return sequence ? queue->ops->poll(queue, sequence) : 1;
+	if (result)
+		return result;
+	result = sequence ? queue->ops->poll(queue, sequence) : 1;
+	if (result == 1)
+		trn_queue_unpin(queue, sequence);
+	return result;
 }
 
 int trn_queue_wait(struct trn_queue *queue, uint64_t sequence, int64_t deadline)
@@ -187,5 +193,15 @@ int trn_queue_wait(struct trn_queue *queue, uint64_t sequence, int64_t deadline)
 
 	if (error)
 		return error;
-	return sequence ? queue->ops->wait(queue, sequence, deadline) : 0;
+	error = sequence ? queue->ops->wait(queue, sequence, deadline) : 0;
+	if (!error)
+		trn_queue_unpin(queue, sequence);
+	return error;
+}
+
+int trn_queue_export_fence(struct trn_queue *queue, uint64_t sequence, int *fd)
+{
+	int error = check_sequence(queue, sequence);
+
+	return error ? error : queue->ops->export_fence(queue, sequence, fd);
 }

@@ -6,13 +6,13 @@
  * a timeline forgets the error of a point once a later one has been added.
  */
 #include <errno.h>
-#include <linux/sync_file.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 #include <xf86drm.h>
 
+#include "fence.h"
 #include "internal.h"
 
 struct slot {
@@ -36,23 +36,19 @@ static int fail_job(struct trn_queue *queue, uint64_t sequence, int error)
 {
 	const char *node = queue->context->device->node;
 	unsigned long long number = sequence;
+	char what[48];
 
 	switch (error) {
 	case -EFAULT:
-		return trn_fail(error,
-				"%s: queue %u: submit %llu used an address that is not bound, or "
-				"wrote to one that is read-only: destroy the queue and make a new "
-				"one",
-				node, queue->id, number);
+	case -EIO:
+		snprintf(what, sizeof(what), "submit %llu failed: ", number);
+		return trn_queue_fail_stopped(queue, error, what);
 	case -ECANCELED:
 		return trn_fail(error,
 				"%s: queue %u: submit %llu was dropped, an earlier one failed",
 				node, queue->id, number);
 	case -ENODEV:
-		return trn_fail(error,
-				"%s: the chip is gone or was reset: destroy all objects and open "
-				"it again",
-				node);
+		return trn_fail_gone(queue->context->device);
 	case -ETIME:
 		return trn_fail(error, "%s: queue %u: submit %llu: the deadline passed", node,
 				queue->id, number);
@@ -65,17 +61,14 @@ static int fail_job(struct trn_queue *queue, uint64_t sequence, int error)
 /* What a signalled syncobj's job ended with: 0 or negative errno. */
 static int job_error(struct trn_device *device, uint32_t syncobj)
 {
-	struct sync_file_info info = { 0 };
-	int fd, error;
+	int fd, status;
 
-	error = drmSyncobjExportSyncFile(device->fd, syncobj, &fd);
-	if (error)
-		return -errno;
-	error = ioctl(fd, SYNC_IOC_FILE_INFO, &info) ? -errno : 0;
+	status = trn_fence_export(device->fd, syncobj, 0, &fd);
+	if (status)
+		return status;
+	status = trn_fence_status(fd);
 	close(fd);
-	if (error)
-		return error;
-	return info.status < 0 ? info.status : 0;
+	return status < 0 ? status : 0;
 }
 
 static bool succeeded(const struct kernel_queue *self, uint64_t sequence)
@@ -139,15 +132,37 @@ static uint32_t kernel_limit(struct trn_queue *queue)
 	return queue->capacity;
 }
 
+static int fail_submit(struct trn_queue *queue, int error)
+{
+	const char *node = queue->context->device->node;
+
+	switch (error) {
+	case -EIO:
+		return trn_queue_fail_stopped(queue, error, "an earlier submit failed: ");
+	case -EINVAL:
+		return trn_fail(error,
+				"%s: queue %u: a packet is malformed (copies and fills: 1 to 2^40 "
+				"bytes, no size 0; fills: a multiple of the unit)",
+				node, queue->id);
+	case -ENOENT:
+		return trn_fail(-ECANCELED, "%s: queue %u was destroyed", node, queue->id);
+	case -ENODEV:
+		return trn_fail_gone(queue->context->device);
+	default:
+		return trn_fail(error, "%s: queue %u: %s", node, queue->id, strerror(-error));
+	}
+}
+
 /* Makes a slot ready for a submit: the one that had it last must have succeeded. */
 static int prepare_slot(struct trn_queue *queue, struct slot *slot)
 {
 	int error;
 
 	if (slot->sequence) {
-		error = kernel_wait(queue, slot->sequence, TRN_FOREVER);
+		error = wait_job(queue, slot->sequence, TRN_FOREVER);
+		/* That is the older submit's error; what it means for this one: */
 		if (error)
-			return error;
+			return fail_submit(queue, error == -EFAULT ? -EIO : error);
 	}
 	if (!slot->syncobj) {
 		error = drmSyncobjCreate(queue->context->device->fd, 0, &slot->syncobj);
@@ -156,25 +171,6 @@ static int prepare_slot(struct trn_queue *queue, struct slot *slot)
 					strerror(errno));
 	}
 	return 0;
-}
-
-static int fail_submit(struct trn_queue *queue, int error)
-{
-	const char *node = queue->context->device->node;
-
-	if (error == -EIO)
-		return trn_fail(error,
-				"%s: queue %u stopped when a submit failed: destroy it and make a "
-				"new one",
-				node, queue->id);
-	if (error == -EINVAL)
-		return trn_fail(error,
-				"%s: queue %u: a packet is malformed (copy and fill: 1 to 2^40 "
-				"bytes; fill: a multiple of the unit)",
-				node, queue->id);
-	if (error == -ENOENT)
-		return trn_fail(-ECANCELED, "%s: queue %u was destroyed", node, queue->id);
-	return trn_fail(error, "%s: queue %u: %s", node, queue->id, strerror(-error));
 }
 
 static int kernel_submit(struct trn_queue *queue)
@@ -216,6 +212,37 @@ static int kernel_make_room(struct trn_queue *queue, int64_t deadline)
 	return kernel_submit(queue);
 }
 
+/* A fence that is signalled. */
+static int export_signalled(struct trn_device *device, int *fd)
+{
+	uint32_t syncobj;
+	int error;
+
+	if (drmSyncobjCreate(device->fd, DRM_SYNCOBJ_CREATE_SIGNALED, &syncobj))
+		return -errno;
+	error = trn_fence_export(device->fd, syncobj, 0, fd);
+	drmSyncobjDestroy(device->fd, syncobj);
+	return error;
+}
+
+static int kernel_export_fence(struct trn_queue *queue, uint64_t sequence, int *fd)
+{
+	struct trn_device *device = queue->context->device;
+	struct kernel_queue *self = kernel(queue);
+	int error;
+
+	/* The slot of a submit that succeeded may be another's already. */
+	if (succeeded(self, sequence))
+		error = export_signalled(device, fd);
+	else
+		error = trn_fence_export(device->fd,
+					 self->slot[sequence & (self->slots - 1)].syncobj, 0, fd);
+	if (error)
+		return trn_fail(error, "%s: queue %u: submit %llu has no fence: %s", device->node,
+				queue->id, (unsigned long long)sequence, strerror(-error));
+	return 0;
+}
+
 static void kernel_destroy(struct trn_queue *queue)
 {
 	struct kernel_queue *self = kernel(queue);
@@ -234,6 +261,7 @@ static const struct trn_queue_ops kernel_ops = {
 	.submit = kernel_submit,
 	.poll = kernel_poll,
 	.wait = kernel_wait,
+	.export_fence = kernel_export_fence,
 	.destroy = kernel_destroy,
 };
 

@@ -38,20 +38,14 @@ static int fail_state(struct trn_queue *queue, int error)
 
 	switch (error) {
 	case -EIO:
-		return trn_fail(error,
-				"%s: queue %u stopped at a bad packet or address: destroy it and "
-				"make a new one",
-				node, queue->id);
+		return trn_queue_fail_stopped(queue, error, "");
 	case -ECANCELED:
 	case -ENOENT:
 		return trn_fail(-ECANCELED, "%s: queue %u was destroyed", node, queue->id);
 	case -ETIME:
 		return trn_fail(error, "%s: queue %u: the deadline passed", node, queue->id);
 	case -ENODEV:
-		return trn_fail(error,
-				"%s: the chip is gone or was reset: destroy all objects and open "
-				"it again",
-				node);
+		return trn_fail_gone(queue->context->device);
 	default:
 		return trn_fail(error, "%s: queue %u: %s", node, queue->id, strerror(-error));
 	}
@@ -139,6 +133,16 @@ static int user_make_room(struct trn_queue *queue, int64_t deadline)
 	return 0;
 }
 
+static int user_export_fence(struct trn_queue *queue, uint64_t sequence, int *fd)
+{
+	(void)sequence;
+	(void)fd;
+	return trn_fail(-EOPNOTSUPP,
+			"%s: queue %u: the submits of a user queue have no fence: use a kernel "
+			"queue, trn_queue_poll() or trn_queue_wait()",
+			queue->context->device->node, queue->id);
+}
+
 static void user_destroy(struct trn_queue *queue)
 {
 	struct user_queue *self = user(queue);
@@ -156,6 +160,7 @@ static const struct trn_queue_ops user_ops = {
 	.submit = user_submit,
 	.poll = user_poll,
 	.wait = user_wait,
+	.export_fence = user_export_fence,
 	.destroy = user_destroy,
 };
 

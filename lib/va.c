@@ -6,106 +6,247 @@
 
 static struct trn_va_range *new_range(uint64_t start, uint64_t size)
 {
-	struct trn_va_range *range = malloc(sizeof(*range));
+	struct trn_va_range *range = calloc(1, sizeof(*range));
 
-	if (range)
-		*range = (struct trn_va_range){ .start = start, .size = size };
+	if (range) {
+		range->start = start;
+		range->size = size;
+	}
 	return range;
 }
 
-int trn_va_init(struct trn_va *va, uint64_t start, uint64_t size)
+/* ---- the treap ------------------------------------------------------- */
+
+static uint64_t largest(const struct trn_va_range *tree)
 {
-	va->free = new_range(start, size);
-	return va->free ? 0 : -ENOMEM;
+	return tree ? tree->largest : 0;
+}
+
+static void update(struct trn_va_range *node)
+{
+	uint64_t below = largest(node->lower), above = largest(node->upper);
+
+	node->largest = below > above ? below : above;
+	if (node->size > node->largest)
+		node->largest = node->size;
+}
+
+/* Takes a tree apart: what starts before @start, and the rest. */
+static void split(struct trn_va_range *tree, uint64_t start, struct trn_va_range **before,
+		  struct trn_va_range **rest)
+{
+	if (!tree) {
+		*before = *rest = NULL;
+	} else if (tree->start < start) {
+		*before = tree;
+		split(tree->upper, start, &tree->upper, rest);
+		update(tree);
+	} else {
+		*rest = tree;
+		split(tree->lower, start, before, &tree->lower);
+		update(tree);
+	}
+}
+
+/* The reverse: all of @before starts before all of @rest. */
+static struct trn_va_range *join(struct trn_va_range *before, struct trn_va_range *rest)
+{
+	struct trn_va_range *root;
+
+	if (!before || !rest)
+		return before ? before : rest;
+	if (before->priority > rest->priority) {
+		root = before;
+		root->upper = join(before->upper, rest);
+	} else {
+		root = rest;
+		root->lower = join(before, rest->lower);
+	}
+	update(root);
+	return root;
+}
+
+/* Addresses, well mixed (the finaliser of splitmix64): as good as random for a tree's shape. */
+static uint64_t mix(uint64_t value)
+{
+	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+	value = (value ^ value >> 27) * 0x94d049bb133111eb;
+	return value ^ value >> 31;
+}
+
+static void insert(struct trn_va *va, struct trn_va_range *range)
+{
+	struct trn_va_range *before, *rest;
+
+	range->priority = mix(range->start);
+	range->lower = range->upper = NULL;
+	update(range);
+	split(va->free, range->start, &before, &rest);
+	va->free = join(join(before, range), rest);
+}
+
+static void erase(struct trn_va *va, const struct trn_va_range *range)
+{
+	struct trn_va_range *before, *self, *rest;
+
+	split(va->free, range->start, &before, &rest);
+	split(rest, range->start + 1, &self, &rest);
+	va->free = join(before, rest);
+}
+
+/* The free range that starts last before or at @start, or NULL. */
+static struct trn_va_range *find(const struct trn_va *va, uint64_t start)
+{
+	struct trn_va_range *node = va->free, *best = NULL;
+
+	while (node) {
+		if (node->start <= start) {
+			best = node;
+			node = node->upper;
+		} else {
+			node = node->lower;
+		}
+	}
+	return best;
+}
+
+/* The lowest free range of at least @size bytes, or NULL. */
+static struct trn_va_range *find_size(const struct trn_va *va, uint64_t size)
+{
+	struct trn_va_range *node = va->free;
+
+	while (largest(node) >= size) {
+		if (largest(node->lower) >= size)
+			node = node->lower;
+		else if (node->size >= size)
+			return node;
+		else
+			node = node->upper;
+	}
+	return NULL;
+}
+
+/* Bytes at the front of a free range that alignment wastes. */
+static uint64_t waste(const struct trn_va_range *free, uint64_t alignment)
+{
+	return -free->start & (alignment - 1);
+}
+
+/* The lowest free range with room for @size aligned bytes, or NULL.  Looks at many. */
+static struct trn_va_range *find_aligned(struct trn_va_range *tree, uint64_t size,
+					 uint64_t alignment)
+{
+	struct trn_va_range *found;
+
+	if (largest(tree) < size)
+		return NULL;
+	found = find_aligned(tree->lower, size, alignment);
+	if (found)
+		return found;
+	if (tree->size >= size && waste(tree, alignment) <= tree->size - size)
+		return tree;
+	return find_aligned(tree->upper, size, alignment);
+}
+
+/* ---- allocation ------------------------------------------------------ */
+
+/* Takes [start, start + size) out of the free range @hole that it is in. */
+static int carve(struct trn_va *va, struct trn_va_range *hole, uint64_t start, uint64_t size,
+		 struct trn_va_range **range)
+{
+	uint64_t front = start - hole->start, back = hole->size - front - size;
+	struct trn_va_range *rest = NULL, *taken = hole;
+
+	if (back) {
+		rest = new_range(start + size, back);
+		if (!rest)
+			return -ENOMEM;
+	}
+	if (front) {
+		taken = new_range(start, size);
+		if (!taken) {
+			free(rest);
+			return -ENOMEM;
+		}
+	}
+	erase(va, hole);
+	if (front) {
+		hole->size = front;
+		insert(va, hole);
+	}
+	if (back)
+		insert(va, rest);
+	taken->size = size;
+	*range = taken;
+	return 0;
+}
+
+int trn_va_init(struct trn_va *va, uint64_t start, uint64_t size, uint64_t granule)
+{
+	struct trn_va_range *all = new_range(start, size);
+
+	*va = (struct trn_va){ .granule = granule };
+	if (!all)
+		return -ENOMEM;
+	insert(va, all);
+	return 0;
+}
+
+static void free_tree(struct trn_va_range *tree)
+{
+	if (!tree)
+		return;
+	free_tree(tree->lower);
+	free_tree(tree->upper);
+	free(tree);
 }
 
 void trn_va_fini(struct trn_va *va)
 {
-	while (va->free) {
-		struct trn_va_range *range = va->free;
-
-		va->free = range->next;
-		free(range);
-	}
-}
-
-/* Bytes at the front of a free range that alignment wastes; UINT64_MAX if it does not fit. */
-static uint64_t fit(const struct trn_va_range *free, uint64_t size, uint64_t alignment)
-{
-	uint64_t front = -free->start & (alignment - 1);
-
-	if (front > free->size || free->size - front < size)
-		return UINT64_MAX;
-	return front;
+	free_tree(va->free);
+	va->free = NULL;
 }
 
 int trn_va_allocate(struct trn_va *va, uint64_t size, uint64_t alignment,
 		    struct trn_va_range **range)
 {
-	struct trn_va_range **link, *hole, *taken, *rest;
-	uint64_t front = UINT64_MAX, back;
+	uint64_t slack = alignment > va->granule ? alignment - va->granule : 0;
+	struct trn_va_range *hole = NULL;
 
-	for (link = &va->free; (hole = *link); link = &hole->next) {
-		front = fit(hole, size, alignment);
-		if (front != UINT64_MAX)
-			break;
-	}
+	if (size <= UINT64_MAX - slack)
+		hole = find_size(va, size + slack);
+	if (!hole)
+		hole = find_aligned(va->free, size, alignment);
 	if (!hole)
 		return -ENOSPC;
-	back = hole->size - front - size;
-
-	if (!front && !back) {
-		*link = hole->next;
-		hole->next = NULL;
-		*range = hole;
-		return 0;
-	}
-
-	taken = new_range(hole->start + front, size);
-	if (!taken)
-		return -ENOMEM;
-	if (front && back) {
-		rest = new_range(taken->start + size, back);
-		if (!rest) {
-			free(taken);
-			return -ENOMEM;
-		}
-		rest->next = hole->next;
-		hole->next = rest;
-		hole->size = front;
-	} else if (front) {
-		hole->size = front;
-	} else {
-		hole->start += size;
-		hole->size = back;
-	}
-	*range = taken;
-	return 0;
+	return carve(va, hole, hole->start + waste(hole, alignment), size, range);
 }
 
-/* Makes @range and the range after it one, if they touch. */
-static void merge_with_next(struct trn_va_range *range)
+int trn_va_allocate_at(struct trn_va *va, uint64_t start, uint64_t size,
+		       struct trn_va_range **range)
 {
-	struct trn_va_range *next = range->next;
+	struct trn_va_range *hole = find(va, start);
 
-	if (!next || range->start + range->size != next->start)
-		return;
-	range->size += next->size;
-	range->next = next->next;
-	free(next);
+	if (!hole || start - hole->start > hole->size || size > hole->size - (start - hole->start))
+		return -EEXIST;
+	return carve(va, hole, start, size, range);
 }
 
 void trn_va_free(struct trn_va *va, struct trn_va_range *range)
 {
-	struct trn_va_range **link = &va->free, *before = NULL;
+	struct trn_va_range *before = find(va, range->start);
+	struct trn_va_range *after = find(va, range->start + range->size);
 
-	while (*link && (*link)->start < range->start) {
-		before = *link;
-		link = &before->next;
+	if (after && after->start == range->start + range->size) {
+		erase(va, after);
+		range->size += after->size;
+		free(after);
 	}
-	range->next = *link;
-	*link = range;
-	merge_with_next(range);
-	if (before)
-		merge_with_next(before);
+	if (before && before->start + before->size == range->start) {
+		erase(va, before);
+		range->start = before->start;
+		range->size += before->size;
+		free(before);
+	}
+	insert(va, range);
 }

@@ -10,7 +10,7 @@
 
 #include <tests/check_run.h>
 
-#include "guest.h"
+#include "rig.h"
 
 #define KIB	    UINT64_C(1024)
 #define MIB	    (KIB * 1024)
@@ -19,37 +19,6 @@
 #define WORK_SIZE   (256 * KIB + 40)
 
 static const enum trn_queue_mode modes[] = { TRN_QUEUE_KERNEL, TRN_QUEUE_USER };
-
-struct rig {
-	struct trn_device *device;
-	struct trn_context *context;
-	struct trn_queue *queue;
-};
-
-static struct rig make_rig(unsigned int chip, enum trn_queue_mode mode)
-{
-	struct rig rig;
-
-	guest_ok(trn_device_open(chip, &rig.device));
-	guest_ok(trn_context_create(rig.device, &rig.context));
-	guest_ok(trn_queue_create(rig.context, mode, 32, &rig.queue));
-	return rig;
-}
-
-static void free_rig(struct rig *rig)
-{
-	guest_ok(trn_queue_destroy(rig->queue));
-	guest_ok(trn_context_destroy(rig->context));
-	guest_ok(trn_device_close(rig->device));
-}
-
-static struct trn_buffer *make_buffer(struct rig *rig, enum trn_placement placement, uint64_t size)
-{
-	struct trn_buffer *buffer;
-
-	guest_ok(trn_buffer_create(rig->context, placement, TRN_STACK_ANY, size, 0, &buffer));
-	return buffer;
-}
 
 /*
  * Copies @size bytes between two buffers at two offsets, and looks at every byte of the
@@ -79,14 +48,14 @@ START_TEST(sizes_and_alignments)
 {
 	static const uint64_t sizes[] = { 1, 2, 7, 8, 63, 64, 65, 511, 4095, 4096, 4097, 12289 };
 	static const uint64_t offsets[] = { 0, 1, 7, 64, 4095, 4096 };
-	struct rig rig = make_rig(0, modes[_i]);
+	struct rig rig = rig_make(0, modes[_i]);
 	struct trn_buffer *hbm[2], *host[2];
 	size_t s, o;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		hbm[i] = make_buffer(&rig, TRN_PLACEMENT_HBM, 20 * KIB);
-		host[i] = make_buffer(&rig, TRN_PLACEMENT_HOST, 20 * KIB);
+		hbm[i] = rig_buffer(&rig, TRN_PLACEMENT_HBM, 20 * KIB, 0);
+		host[i] = rig_buffer(&rig, TRN_PLACEMENT_HOST, 20 * KIB, 0);
 	}
 	for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 		for (o = 0; o < sizeof(offsets) / sizeof(offsets[0]); o++) {
@@ -101,28 +70,28 @@ START_TEST(sizes_and_alignments)
 		guest_ok(trn_buffer_destroy(hbm[i]));
 		guest_ok(trn_buffer_destroy(host[i]));
 	}
-	free_rig(&rig);
+	rig_free(&rig);
 }
 END_TEST
 
 START_TEST(large)
 {
-	struct rig rig = make_rig(0, modes[_i]);
-	struct trn_buffer *one = make_buffer(&rig, TRN_PLACEMENT_HBM, 5 * MIB + 123);
-	struct trn_buffer *two = make_buffer(&rig, TRN_PLACEMENT_HBM, 5 * MIB + 123);
+	struct rig rig = rig_make(0, modes[_i]);
+	struct trn_buffer *one = rig_buffer(&rig, TRN_PLACEMENT_HBM, 5 * MIB + 123, 0);
+	struct trn_buffer *two = rig_buffer(&rig, TRN_PLACEMENT_HBM, 5 * MIB + 123, 0);
 
 	check_copy(&rig, one, 77, two, 5, 5 * MIB);
 	guest_ok(trn_buffer_destroy(one));
 	guest_ok(trn_buffer_destroy(two));
-	free_rig(&rig);
+	rig_free(&rig);
 }
 END_TEST
 
 START_TEST(fill)
 {
 	static const uint64_t pattern = 0x8877665544332211;
-	struct rig rig = make_rig(0, modes[_i]);
-	struct trn_buffer *hbm = make_buffer(&rig, TRN_PLACEMENT_HBM, 16 * KIB);
+	struct rig rig = rig_make(0, modes[_i]);
+	struct trn_buffer *hbm = rig_buffer(&rig, TRN_PLACEMENT_HBM, 16 * KIB, 0);
 	uint8_t result[16 * KIB];
 	uint32_t unit;
 	uint64_t i;
@@ -144,15 +113,15 @@ START_TEST(fill)
 		}
 	}
 	guest_ok(trn_buffer_destroy(hbm));
-	free_rig(&rig);
+	rig_free(&rig);
 }
 END_TEST
 
 /* Each copy takes what the one before it wrote: any change of order shows. */
 START_TEST(long_chain)
 {
-	struct rig rig = make_rig(0, modes[_i]);
-	struct trn_buffer *chain = make_buffer(&rig, TRN_PLACEMENT_HBM, (CHAIN_LINKS + 1) * 8);
+	struct rig rig = rig_make(0, modes[_i]);
+	struct trn_buffer *chain = rig_buffer(&rig, TRN_PLACEMENT_HBM, (CHAIN_LINKS + 1) * 8, 0);
 	uint64_t value = 0x0123456789abcdef, result = 0, sequence;
 	uint32_t i;
 
@@ -170,7 +139,7 @@ START_TEST(long_chain)
 	guest_ok(trn_read(rig.queue, &result, chain, CHAIN_LINKS * 8, 8));
 	ck_assert_uint_eq(result, value);
 	guest_ok(trn_buffer_destroy(chain));
-	free_rig(&rig);
+	rig_free(&rig);
 }
 END_TEST
 
@@ -185,9 +154,9 @@ struct worker {
 /* Moves its own data to and fro; what others do must not show. */
 static void work(const struct worker *worker)
 {
-	struct rig rig = make_rig(worker->chip, worker->mode);
-	struct trn_buffer *one = make_buffer(&rig, TRN_PLACEMENT_HBM, WORK_SIZE);
-	struct trn_buffer *two = make_buffer(&rig, TRN_PLACEMENT_HBM, WORK_SIZE);
+	struct rig rig = rig_make(worker->chip, worker->mode);
+	struct trn_buffer *one = rig_buffer(&rig, TRN_PLACEMENT_HBM, WORK_SIZE, 0);
+	struct trn_buffer *two = rig_buffer(&rig, TRN_PLACEMENT_HBM, WORK_SIZE, 0);
 	uint8_t *source = malloc(WORK_SIZE), *result = malloc(WORK_SIZE);
 	int i;
 
@@ -204,7 +173,7 @@ static void work(const struct worker *worker)
 	free(result);
 	guest_ok(trn_buffer_destroy(one));
 	guest_ok(trn_buffer_destroy(two));
-	free_rig(&rig);
+	rig_free(&rig);
 }
 
 static void *work_in_thread(void *worker)
@@ -266,9 +235,9 @@ END_TEST
 /* Two contexts use the same addresses for different memory. */
 START_TEST(address_spaces_are_apart)
 {
-	struct rig one = make_rig(0, modes[_i]), two = make_rig(0, modes[_i]);
-	struct trn_buffer *a = make_buffer(&one, TRN_PLACEMENT_HBM, 4096);
-	struct trn_buffer *b = make_buffer(&two, TRN_PLACEMENT_HBM, 4096);
+	struct rig one = rig_make(0, modes[_i]), two = rig_make(0, modes[_i]);
+	struct trn_buffer *a = rig_buffer(&one, TRN_PLACEMENT_HBM, 4096, 0);
+	struct trn_buffer *b = rig_buffer(&two, TRN_PLACEMENT_HBM, 4096, 0);
 	uint8_t byte[2] = { 0, 0 };
 
 	ck_assert_uint_eq(trn_buffer_address(a), trn_buffer_address(b));
@@ -280,8 +249,8 @@ START_TEST(address_spaces_are_apart)
 	ck_assert_uint_eq(byte[1], 0x22);
 	guest_ok(trn_buffer_destroy(a));
 	guest_ok(trn_buffer_destroy(b));
-	free_rig(&one);
-	free_rig(&two);
+	rig_free(&one);
+	rig_free(&two);
 }
 END_TEST
 

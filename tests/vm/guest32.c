@@ -16,7 +16,8 @@
 #define MAP_SHARED 1
 #define SIZE	   (64u * 1024)
 #define VA	   0x10000000ull
-#define FOREVER	   0x7fffffffffffffffll
+#define MONOTONIC  1
+#define DEADLINE_S 60
 #define NODES	   64
 
 static long system_call(long number, long a, long b, long c, long d, long e, long f)
@@ -127,6 +128,18 @@ static uint32_t *map_bo(int fd, uint32_t handle)
 	return (uint32_t *)pointer;
 }
 
+/* DRM takes ns of CLOCK_MONOTONIC. */
+static int64_t deadline(void)
+{
+	struct {
+		int64_t seconds, nanoseconds;
+	} now = { 0, 0 };
+
+	check(!system_call(__NR_clock_gettime64, MONOTONIC, (long)&now, 0, 0, 0, 0),
+	      "clock_gettime64");
+	return (now.seconds + DEADLINE_S) * 1000000000 + now.nanoseconds;
+}
+
 static struct trn_packet copy(uint64_t destination, uint64_t source)
 {
 	return (struct trn_packet){
@@ -157,7 +170,7 @@ static void copy_and_compare(int fd, uint32_t context)
 		},
 		.syncs = { .stride = sizeof(sync), .count = 1, .pointer = (uintptr_t)&sync },
 	};
-	struct drm_syncobj_wait wait = { .count_handles = 1, .timeout_nsec = FOREVER };
+	struct drm_syncobj_wait wait = { .count_handles = 1 };
 	uint32_t i;
 
 	make_bo(fd, DRM_TRN_BO_HBM, context, VA + SIZE);
@@ -172,6 +185,7 @@ static void copy_and_compare(int fd, uint32_t context)
 	}
 	check(!do_ioctl(fd, DRM_IOCTL_TRN_SUBMIT, &submit), "SUBMIT");
 	wait.handles = (uintptr_t)&syncobj.handle;
+	wait.timeout_nsec = deadline();
 	check(!do_ioctl(fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait), "SYNCOBJ_WAIT");
 	for (i = 0; i < SIZE / 4; i++)
 		check(result[i] == i * 2654435761u, "what arrived");

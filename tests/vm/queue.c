@@ -14,11 +14,15 @@
 
 #include "guest.h"
 
-#define KIB	UINT64_C(1024)
-#define MIB	(KIB * 1024)
-#define SECOND	INT64_C(1000000000)
-#define VA	UINT64_C(0x10000000)
-#define NOWHERE UINT64_C(0x400000000000)
+#define KIB	  UINT64_C(1024)
+#define MIB	  (KIB * 1024)
+#define SECOND	  INT64_C(1000000000)
+#define VA	  UINT64_C(0x10000000)
+#define NOWHERE	  UINT64_C(0x400000000000)
+
+#define FILL_VA	  UINT64_C(0x200000000)
+#define FILL_SIZE (64 * MIB)
+#define FILLS_MAX 32
 
 static int fd;
 static uint32_t context;
@@ -82,13 +86,28 @@ START_TEST(deadline)
 }
 END_TEST
 
+/*
+ * A deadline that passes while a job runs, and one in time.  Fills grow until one is not done
+ * at once.
+ */
 START_TEST(kernel_deadline)
 {
-	uint32_t queue = guest_kernel_queue(fd, context, 4), syncobj = guest_syncobj(fd);
-	struct trn_packet nop = { 0 };
+	uint32_t queue = guest_kernel_queue(fd, context, 64), syncobj = guest_syncobj(fd), count;
+	uint32_t hbm = guest_bo(fd, DRM_TRN_BO_HBM, FILL_SIZE);
+	struct trn_packet fills[FILLS_MAX];
+	int result = 0;
 
-	guest_fails(guest_submit(fd, queue, &nop, 1, syncobj), 0);
-	guest_fails(guest_job(fd, syncobj, 30), 0);
+	guest_fails(guest_bind(fd, context, hbm, FILL_VA, FILL_SIZE), 0);
+	for (count = 0; count < FILLS_MAX; count++)
+		fills[count] = guest_fill(FILL_VA, FILL_SIZE, count, 3);
+	for (count = 1; result != -ETIME; count *= 2) {
+		ck_assert_uint_le(count, FILLS_MAX);
+		guest_fails(guest_submit(fd, queue, fills, count, syncobj), 0);
+		result = guest_job(fd, syncobj, 0);
+		if (result != -ETIME)
+			guest_fails(result, 0);
+	}
+	guest_fails(guest_job(fd, syncobj, 60), 0);
 	guest_fails(guest_job(fd, syncobj, 0), 0);
 }
 END_TEST

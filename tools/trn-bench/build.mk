@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: MIT
 
-$(eval $(call program,trn-bench,$(addprefix tools/trn-bench/,copy.c main.c options.c),libdrm jansson,$(LIBTRN)))
+$(eval $(call program,trn-bench,$(addprefix tools/trn-bench/,copy.c main.c memory.c options.c report.c timing.c),libdrm jansson,$(LIBTRN)))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "copy.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "pattern.h"
+#include "timing.h"
 
 #define QUEUE_ENTRIES 64
 #define SEED	      20260401
@@ -18,19 +18,6 @@ struct path {
 };
 
 static const char *const leg_names[LEGS] = { "host to HBM", "HBM to HBM", "HBM to host" };
-
-/* Says on stderr what goes on, once it takes long enough that one wonders. */
-static void progress(const struct bench_result *result, enum bench_leg leg, uint32_t repeat)
-{
-	static int64_t start;
-
-	if (!start)
-		start = trn_deadline(0);
-	if (trn_deadline(0) - start > INT64_C(3000000000))
-		fprintf(stderr, "trn-bench: device %u, %s queue, %s, repeat %u\n", result->device,
-			result->mode == TRN_QUEUE_KERNEL ? "kernel" : "user", leg_names[leg],
-			repeat + 1);
-}
 
 static void free_path(struct path *path)
 {
@@ -88,62 +75,80 @@ static int warm_up(struct trn_queue *queue, struct path *path, uint64_t size)
 	return error;
 }
 
-static int run(struct path *path, const struct bench_options *options, struct bench_result *result)
+static int time_legs(struct trn_queue *queue, struct path *path,
+		     const struct bench_options *options, struct bench_copy_result *result)
+{
+	uint32_t repeat;
+	int leg, error = 0;
+
+	for (repeat = 0; !error && repeat < options->repeat; repeat++) {
+		for (leg = 0; !error && leg < LEGS; leg++) {
+			int64_t start, ns;
+
+			bench_progress("device %u, %llu bytes, %s queue, %s, repeat %u",
+				       result->device, (unsigned long long)result->size,
+				       result->mode == TRN_QUEUE_KERNEL ? "kernel" : "user",
+				       leg_names[leg], repeat + 1);
+			start = trn_deadline(0);
+			error = move(queue, path, result->size, leg);
+			ns = trn_deadline(0) - start;
+			if (!repeat || ns < result->leg_ns[leg])
+				result->leg_ns[leg] = ns;
+		}
+	}
+	return error;
+}
+
+static int run(struct path *path, const struct bench_options *options,
+	       struct bench_copy_result *result)
 {
 	struct trn_queue *queue;
-	uint32_t repeat;
-	int leg, error;
+	int error;
 
 	error = trn_queue_create(path->context, result->mode, QUEUE_ENTRIES, &queue);
 	if (error)
 		return error;
-	error = warm_up(queue, path, options->size);
-	for (repeat = 0; !error && repeat < options->repeat; repeat++) {
-		for (leg = 0; !error && leg < LEGS; leg++) {
-			int64_t start;
-
-			progress(result, leg, repeat);
-			start = trn_deadline(0);
-			error = move(queue, path, options->size, leg);
-			result->leg_ns[leg] += trn_deadline(0) - start;
-		}
-		result->bytes += options->size;
-	}
-	result->destination_checksum = pattern_checksum(path->destination, options->size);
+	error = warm_up(queue, path, result->size);
+	if (!error)
+		error = time_legs(queue, path, options, result);
 	trn_queue_destroy(queue);
+	result->source_checksum = pattern_checksum(path->source, result->size);
+	result->destination_checksum = pattern_checksum(path->destination, result->size);
+	result->memcpy_ns = bench_memcpy_ns(result->size);
 	return error;
 }
 
 int bench_copy(const struct trn_device_entry *entry, const struct bench_options *options,
-	       struct bench_result results[2])
+	       struct bench_copy_result results[BENCH_COPY_RESULTS])
 {
 	struct trn_device *device;
 	struct path path = { 0 };
-	uint64_t checksum;
 	int mode, count = 0, error;
+	uint64_t size;
 
 	error = trn_device_open_path(entry->node, &device);
 	if (error)
 		return error;
-	error = make_path(device, options->size, &path);
+	error = make_path(device, options->last_size, &path);
 	if (error)
 		goto free_path;
-	pattern_fill(path.source, options->size, SEED + entry->index);
-	checksum = pattern_checksum(path.source, options->size);
+	pattern_fill(path.source, options->last_size, SEED + entry->index);
 
-	for (mode = 0; !error && mode < 2; mode++) {
-		struct bench_result *result = &results[count];
+	for (size = options->first_size; !error && size <= options->last_size; size *= 4) {
+		for (mode = 0; !error && mode < 2; mode++) {
+			struct bench_copy_result *result = &results[count];
 
-		if (!options->queue[mode])
-			continue;
-		*result = (struct bench_result){
-			.device = entry->index,
-			.mode = mode,
-			.source_checksum = checksum,
-		};
-		memcpy(result->pci, entry->pci, sizeof(result->pci));
-		error = run(&path, options, result);
-		count++;
+			if (!options->queue[mode])
+				continue;
+			*result = (struct bench_copy_result){
+				.device = entry->index,
+				.mode = mode,
+				.size = size,
+			};
+			memcpy(result->pci, entry->pci, sizeof(result->pci));
+			error = run(&path, options, result);
+			count++;
+		}
 	}
 
 free_path:

@@ -1,123 +1,92 @@
 /* SPDX-License-Identifier: MIT */
-/* trn-bench: how fast do bytes move, and do they arrive? */
+/* trn-bench: how fast do bytes move, do they arrive, and what does memory cost? */
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "copy.h"
+#include "report.h"
 
 #define EXIT_USAGE 2
 
 static const char help[] =
 	"Usage: trn-bench copy [OPTION]...\n"
+	"       trn-bench memory [OPTION]...\n"
 	"\n"
-	"Copies data host -> HBM -> HBM (another stack where there is one) -> host on each\n"
-	"chip, compares checksums of source and destination, and prints bandwidths.\n"
+	"copy: copies data host -> HBM -> HBM (another stack where there is one) -> host on\n"
+	"each chip, compares checksums of source and destination, and prints bandwidths. Memory\n"
+	"is allocated and touched beforehand. Where the chip is virtual and trn-vmctl can ask it,\n"
+	"also the bandwidth of a memcpy of as many bytes in the chip's process (4K to 256M), and\n"
+	"the ratios of the copies' bandwidths to it; else a dash (JSON: null).\n"
 	"\n"
-	"  --device N|all             chip, an index of trn-smi list (all)\n"
 	"  --size SIZE                bytes, with K, M, G or T for powers of 1024 (64M)\n"
+	"  --size SIZE-SIZE           several: from the first on, four times as many each time\n"
 	"  --queue kernel|user|both   who writes the ring (both)\n"
-	"  --repeat N                 times that the data is moved (1)\n"
+	"  --repeat N                 times that the data is moved (1); the shortest counts\n"
+	"\n"
+	"memory: prints the CPU time, system calls included, of allocating a page of HBM,\n"
+	"binding it to an address, unbinding and freeing it, with more and more other pages\n"
+	"allocated and bound, and the ratio of the last time to the first. With trn-vm run\n"
+	"--icount 1 ns is one instruction.\n"
+	"\n"
+	"  --live N[,N]...            numbers of other pages, ascending (10,1000,100000)\n"
+	"  --samples N                times that each is done (101); medians are printed\n"
+	"\n"
+	"Both:\n"
+	"  --device N|all             chip, an index of trn-smi list (all)\n"
 	"  --json                     write a JSON document instead of text\n"
 	"  --help                     write this text\n"
 	"\n"
 	"GB is 10^9 bytes. Exit codes:\n"
-	"  0   all data arrived\n"
+	"  0   all was measured, and all data arrived\n"
 	"  1   data differs, no chip, or another failure\n"
 	"  2   wrong arguments\n";
 
-static const char *mode_name(const struct bench_result *result)
-{
-	return result->mode == TRN_QUEUE_KERNEL ? "kernel" : "user";
-}
-
-static double bandwidth(const struct bench_result *result, enum bench_leg leg)
-{
-	/* Bytes per ns are GB per s. */
-	return result->leg_ns[leg] ? (double)result->bytes / (double)result->leg_ns[leg] : 0;
-}
-
-static void print_text(const struct bench_result *results, size_t count)
-{
-	size_t i;
-
-	printf("DEVICE  PCI ADDRESS   QUEUE   HOST>HBM GB/s  HBM>HBM GB/s  HBM>HOST GB/s  "
-	       "SOURCE FNV-1A     DESTINATION FNV-1A\n");
-	for (i = 0; i < count; i++) {
-		const struct bench_result *r = &results[i];
-
-		printf("%-6u  %-12s  %-6s  %13.3f  %12.3f  %13.3f  %016" PRIx64 "  %016" PRIx64
-		       "\n",
-		       r->device, r->pci, mode_name(r), bandwidth(r, LEG_HOST_TO_HBM),
-		       bandwidth(r, LEG_HBM_TO_HBM), bandwidth(r, LEG_HBM_TO_HOST),
-		       r->source_checksum, r->destination_checksum);
-	}
-}
-
-static json_t *result_object(const struct bench_result *r, const struct bench_options *options)
-{
-	static const char *const leg_keys[LEGS] = {
-		[LEG_HOST_TO_HBM] = "host_to_hbm_bytes_per_second",
-		[LEG_HBM_TO_HBM] = "hbm_to_hbm_bytes_per_second",
-		[LEG_HBM_TO_HOST] = "hbm_to_host_bytes_per_second",
-	};
-	json_t *object = json_object();
-	int leg;
-
-	json_object_set_new(object, "device", json_integer(r->device));
-	json_object_set_new(object, "pci_address", json_string(r->pci));
-	json_object_set_new(object, "queue", json_string(mode_name(r)));
-	json_object_set_new(object, "size_bytes", json_integer((json_int_t)options->size));
-	json_object_set_new(object, "repeat", json_integer(options->repeat));
-	for (leg = 0; leg < LEGS; leg++)
-		json_object_set_new(object, leg_keys[leg], json_real(bandwidth(r, leg) * 1e9));
-	json_object_set_new(object, "source_fnv1a64",
-			    json_sprintf("%016" PRIx64, r->source_checksum));
-	json_object_set_new(object, "destination_fnv1a64",
-			    json_sprintf("%016" PRIx64, r->destination_checksum));
-	return object;
-}
-
-static void print_json(const struct bench_result *results, size_t count,
-		       const struct bench_options *options)
-{
-	json_t *array = json_array(), *document;
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		json_array_append_new(array, result_object(&results[i], options));
-	document = json_pack("{s:i, s:o}", "schema_version", 1, "copies", array);
-	json_dumpf(document, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(document);
-}
+/* The results of all chips, of either command. */
+struct results {
+	struct bench_copy_result *copy;
+	struct bench_memory_result *memory;
+	size_t count;
+};
 
 /* Number of results that are wrong, each told on stderr. */
-static int compare(const struct bench_result *results, size_t count)
+static int compare(const struct results *results)
 {
 	int wrong = 0;
 	size_t i;
 
-	for (i = 0; i < count; i++) {
-		const struct bench_result *r = &results[i];
+	for (i = 0; i < results->count; i++) {
+		const struct bench_copy_result *r = &results->copy[i];
 
 		if (r->source_checksum == r->destination_checksum)
 			continue;
 		fprintf(stderr,
-			"trn-bench: device %u, %s queue: data differs: source %016" PRIx64
+			"trn-bench: device %u, %" PRIu64
+			" bytes, %s queue: data differs: source %016" PRIx64
 			", destination %016" PRIx64 "\n",
-			r->device, mode_name(r), r->source_checksum, r->destination_checksum);
+			r->device, r->size, report_mode_name(r), r->source_checksum,
+			r->destination_checksum);
 		wrong++;
 	}
 	return wrong;
 }
 
+/* Number of results more, or negative errno. */
+static int run_one(const struct trn_device_entry *entry, const struct bench_options *options,
+		   struct results *results)
+{
+	int error;
+
+	if (options->command == BENCH_COPY)
+		return bench_copy(entry, options, &results->copy[results->count]);
+	error = bench_memory(entry, options, &results->memory[results->count]);
+	return error ? error : 1;
+}
+
 /* Runs on the chips asked for.  Number of failures, each told on stderr. */
 static int run(const struct trn_device_list *list, const struct bench_options *options,
-	       struct bench_result *results, size_t *count)
+	       struct results *results)
 {
 	int failures = 0;
 	size_t i;
@@ -127,12 +96,13 @@ static int run(const struct trn_device_list *list, const struct bench_options *o
 
 		if (options->device != BENCH_ALL_DEVICES && options->device != i)
 			continue;
-		found = bench_copy(list->entry[i], options, &results[*count]);
+		found = run_one(list->entry[i], options, results);
 		if (found < 0) {
-			fprintf(stderr, "trn-bench: device %zu: %s\n", i, trn_error_message());
+			fprintf(stderr, "trn-bench: device %zu: %s\n", i,
+				*trn_error_message() ? trn_error_message() : strerror(-found));
 			failures++;
 		} else {
-			*count += (size_t)found;
+			results->count += (size_t)found;
 		}
 	}
 	return failures;
@@ -151,12 +121,29 @@ static int check_devices(const struct trn_device_list *list, const struct bench_
 	return 1;
 }
 
+/* Number of failures, each told on stderr. */
+static int report(const struct results *results, const struct bench_options *options)
+{
+	int error, failures = 0;
+
+	if (options->command == BENCH_COPY) {
+		error = report_copy(results->copy, results->count, options);
+		failures = compare(results);
+	} else {
+		error = report_memory(results->memory, results->count, options);
+	}
+	if (error) {
+		fprintf(stderr, "trn-bench: output could not be written: %s\n", strerror(-error));
+		failures++;
+	}
+	return failures;
+}
+
 int main(int argc, char **argv)
 {
 	const struct trn_device_list *list;
 	struct bench_options options;
-	struct bench_result *results;
-	size_t count = 0;
+	struct results results = { 0 };
 	char error[256];
 	int failures;
 
@@ -175,24 +162,18 @@ int main(int argc, char **argv)
 		fprintf(stderr, "trn-bench: %s\n", trn_error_message());
 		return EXIT_FAILURE;
 	}
-	results = calloc(2 * list->count + 1, sizeof(*results));
-	if (!results) {
+	results.copy = calloc(BENCH_COPY_RESULTS * list->count + 1, sizeof(*results.copy));
+	results.memory = calloc(list->count + 1, sizeof(*results.memory));
+	if (results.copy && results.memory) {
+		failures = check_devices(list, &options);
+		failures += run(list, &options, &results);
+		failures += report(&results, &options);
+	} else {
 		fprintf(stderr, "trn-bench: no host memory\n");
-		trn_device_list_free(list);
-		return EXIT_FAILURE;
+		failures = 1;
 	}
-	failures = check_devices(list, &options);
-	failures += run(list, &options, results, &count);
-	if (options.json)
-		print_json(results, count, &options);
-	else
-		print_text(results, count);
-	failures += compare(results, count);
+	free(results.copy);
+	free(results.memory);
 	trn_device_list_free(list);
-	free(results);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "trn-bench: output could not be written: %s\n", strerror(errno));
-		failures++;
-	}
 	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #define SIZE_MAX_BYTES (UINT64_C(1) << 40)
-#define REPEAT_MAX     1000000
+#define REPEAT_MAX     100000
+#define SAMPLES_MAX    100000
+#define LIVE_LARGEST   10000000
 
 bool bench_parse_size(const char *text, uint64_t *size)
 {
@@ -60,10 +62,27 @@ static bool set_device(struct bench_options *options, const char *value)
 	return parse_number(value, BENCH_ALL_DEVICES - 1, &options->device);
 }
 
+/* "64M", or "4K-256M". */
 static bool set_size(struct bench_options *options, const char *value)
 {
-	return bench_parse_size(value, &options->size) && options->size &&
-	       options->size <= SIZE_MAX_BYTES && options->size % 8 == 0;
+	const char *dash = strchr(value, '-');
+	char first[32];
+
+	if (!dash) {
+		if (!bench_parse_size(value, &options->first_size))
+			return false;
+		options->last_size = options->first_size;
+	} else {
+		if ((size_t)(dash - value) >= sizeof(first))
+			return false;
+		memcpy(first, value, (size_t)(dash - value));
+		first[dash - value] = 0;
+		if (!bench_parse_size(first, &options->first_size) ||
+		    !bench_parse_size(dash + 1, &options->last_size))
+			return false;
+	}
+	return options->first_size && options->first_size % 8 == 0 &&
+	       options->first_size <= options->last_size && options->last_size <= SIZE_MAX_BYTES;
 }
 
 static bool set_queue(struct bench_options *options, const char *value)
@@ -80,50 +99,79 @@ static bool set_repeat(struct bench_options *options, const char *value)
 	return parse_number(value, REPEAT_MAX, &options->repeat) && options->repeat;
 }
 
+static bool set_samples(struct bench_options *options, const char *value)
+{
+	return parse_number(value, SAMPLES_MAX, &options->samples) && options->samples;
+}
+
+/* "10,1000,100000" */
+static bool set_live(struct bench_options *options, const char *value)
+{
+	char list[128], *word, *rest;
+	uint32_t count = 0;
+
+	if (strlen(value) >= sizeof(list))
+		return false;
+	strcpy(list, value);
+	for (word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+		if (count == BENCH_LIVE_MAX ||
+		    !parse_number(word, LIVE_LARGEST, &options->live[count]) ||
+		    options->live[count] <= (count ? options->live[count - 1] : 0))
+			return false;
+		count++;
+	}
+	options->live_count = count;
+	return count;
+}
+
+static const char *const commands[] = {
+	[BENCH_COPY] = "copy",
+	[BENCH_MEMORY] = "memory",
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
 static const struct {
 	const char *name;
 	bool (*set)(struct bench_options *options, const char *value);
 	const char *expected;
+	bool of[COMMANDS];
 } valued[] = {
-	{ "--device", set_device, "an index of trn-smi list, or all" },
-	{ "--size", set_size, "a multiple of 8 bytes up to 1T, such as 64M" },
-	{ "--queue", set_queue, "kernel, user or both" },
-	{ "--repeat", set_repeat, "1 to 1000000" },
+	{ "--device", set_device, "an index of trn-smi list, or all", { true, true } },
+	{ "--size",
+	  set_size,
+	  "a multiple of 8 bytes up to 1T, such as 64M, or two such as 4K-256M",
+	  { [BENCH_COPY] = true } },
+	{ "--queue", set_queue, "kernel, user or both", { [BENCH_COPY] = true } },
+	{ "--repeat", set_repeat, "1 to 100000", { [BENCH_COPY] = true } },
+	{ "--live",
+	  set_live,
+	  "up to 8 ascending numbers from 1 to 10000000, such as 10,1000",
+	  { [BENCH_MEMORY] = true } },
+	{ "--samples", set_samples, "1 to 100000", { [BENCH_MEMORY] = true } },
 };
 
 #define VALUED (sizeof(valued) / sizeof(valued[0]))
 
-enum bench_action bench_parse(int argc, char **argv, struct bench_options *options, char error[256])
+static const char usage[] = "trn-bench copy|memory [OPTION]..., see --help";
+
+static enum bench_action parse_options(int argc, char **argv, struct bench_options *options,
+				       char error[256])
 {
-	bool command = false;
 	int i;
 
-	*options = (struct bench_options){
-		.device = BENCH_ALL_DEVICES,
-		.size = UINT64_C(64) << 20,
-		.queue = { true, true },
-		.repeat = 1,
-	};
 	for (i = 0; i < argc; i++) {
 		size_t v;
 
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
-			return BENCH_HELP;
 		if (!strcmp(argv[i], "--json")) {
 			options->json = true;
 			continue;
 		}
-		if (!command && !strcmp(argv[i], "copy")) {
-			command = true;
-			continue;
-		}
 		for (v = 0; v < VALUED && strcmp(valued[v].name, argv[i]); v++)
 			;
-		if (v == VALUED) {
-			snprintf(error, 256,
-				 "unknown argument %.64s: expected trn-bench copy [OPTION]..., "
-				 "see --help",
-				 argv[i]);
+		if (v == VALUED || !valued[v].of[options->command]) {
+			snprintf(error, 256, "unknown argument %.64s of %s: expected %s", argv[i],
+				 commands[options->command], usage);
 			return BENCH_USAGE;
 		}
 		if (i + 1 == argc || !valued[v].set(options, argv[i + 1])) {
@@ -133,9 +181,37 @@ enum bench_action bench_parse(int argc, char **argv, struct bench_options *optio
 		}
 		i++;
 	}
-	if (!command) {
-		snprintf(error, 256, "no command: expected trn-bench copy [OPTION]..., see --help");
+	return BENCH_RUN;
+}
+
+enum bench_action bench_parse(int argc, char **argv, struct bench_options *options, char error[256])
+{
+	size_t command;
+	int i;
+
+	*options = (struct bench_options){
+		.device = BENCH_ALL_DEVICES,
+		.first_size = UINT64_C(64) << 20,
+		.last_size = UINT64_C(64) << 20,
+		.queue = { true, true },
+		.repeat = 1,
+		.live = { 10, 1000, 100000 },
+		.live_count = 3,
+		.samples = 101,
+	};
+	for (i = 0; i < argc; i++)
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+			return BENCH_HELP;
+	if (!argc) {
+		snprintf(error, 256, "no command: expected %s", usage);
 		return BENCH_USAGE;
 	}
-	return BENCH_RUN;
+	for (command = 0; command < COMMANDS && strcmp(commands[command], argv[0]); command++)
+		;
+	if (command == COMMANDS) {
+		snprintf(error, 256, "unknown command %.64s: expected %s", argv[0], usage);
+		return BENCH_USAGE;
+	}
+	options->command = (enum bench_command)command;
+	return parse_options(argc - 1, argv + 1, options, error);
 }

@@ -9,12 +9,26 @@
 
 #define BENCH_ALL_DEVICES UINT32_MAX
 
+#define BENCH_LIVE_MAX	  8
+
+enum bench_command {
+	BENCH_COPY,
+	BENCH_MEMORY
+};
+
 struct bench_options {
+	enum bench_command command;
 	uint32_t device; /* index or BENCH_ALL_DEVICES */
-	uint64_t size;	 /* bytes per leg, a multiple of 8 */
-	bool queue[2];	 /* by enum trn_queue_mode */
-	uint32_t repeat;
 	bool json;
+	/* copy */
+	uint64_t first_size; /* bytes per leg, multiples of 8: the first, and four times as many */
+	uint64_t last_size;  /* each time up to the last */
+	bool queue[2];	     /* by enum trn_queue_mode */
+	uint32_t repeat;
+	/* memory */
+	uint32_t live[BENCH_LIVE_MAX]; /* numbers of objects, ascending */
+	uint32_t live_count;
+	uint32_t samples;
 };
 
 enum bench_action {

@@ -19,6 +19,9 @@
 #include "options.h"
 #include "vfio-user/server.h"
 
+/* Memory that stays with all chips' HBM when it is filled with zeroes, bytes. */
+#define HBM_KEPT (128ULL << 20)
+
 struct listener {
 	int socket; /* -1: none */
 	struct sockaddr_un address;
@@ -138,6 +141,7 @@ static bool make_chip(struct vdev *vdev, unsigned int index)
 		.generation = options->generation,
 		.hbm_size = options->hbm_size,
 		.aperture = options->aperture,
+		.hbm_kept = HBM_KEPT / options->chips,
 		.page_sizes = options->page_sizes,
 		.defects = options->defects[index],
 	};

@@ -12,9 +12,9 @@
 struct trn_options {
 	const char *socket_dir;
 	const struct trn_generation *generation;
-	unsigned int chips; /* 1 … TRN_CHIPS_MAX */
-	uint64_t hbm_size;  /* bytes per chip */
-	uint64_t aperture;  /* bytes per chip */
+	unsigned int chips;  /* 1 … TRN_CHIPS_MAX */
+	uint64_t hbm_size;   /* bytes per chip */
+	uint64_t aperture;   /* bytes per chip */
 	uint32_t page_sizes; /* bit n: leaves of 2^n bytes */
 	uint64_t seed;
 	unsigned int defects[TRN_CHIPS_MAX]; /* enum trn_chip_defect */

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
 
-$(eval $(call unit_test,bench-options,tests/unit/bench/options.c tools/trn-bench/options.c,libdrm,))
+$(eval $(call unit_test,bench-options,tests/unit/bench/options.c tools/trn-bench/options.c \
+	tools/trn-bench/timing.c,libdrm jansson,$(LIBTRN)))
 $(O)/tests/unit/bench-options: $(O)/bin/trn-bench

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* trn-bench: arguments, pattern, checksum. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <tests/check_run.h>
 #include <tests/unit/run_program.h>
 #include <tools/trn-bench/options.h>
 #include <tools/trn-bench/pattern.h>
+#include <tools/trn-bench/timing.h>
 
 START_TEST(sizes)
 {
@@ -72,7 +76,9 @@ START_TEST(arguments)
 
 	ck_assert_int_eq(parse("copy", &o, error), BENCH_RUN);
 	ck_assert_uint_eq(o.device, BENCH_ALL_DEVICES);
-	ck_assert_uint_eq(o.size, 67108864);
+	ck_assert_int_eq(o.command, BENCH_COPY);
+	ck_assert_uint_eq(o.first_size, 67108864);
+	ck_assert_uint_eq(o.last_size, 67108864);
 	ck_assert(o.queue[TRN_QUEUE_KERNEL] && o.queue[TRN_QUEUE_USER]);
 	ck_assert_uint_eq(o.repeat, 1);
 	ck_assert(!o.json);
@@ -81,12 +87,28 @@ START_TEST(arguments)
 		parse("copy --device 3 --size 8K --queue user --repeat 7 --json", &o, error),
 		BENCH_RUN);
 	ck_assert_uint_eq(o.device, 3);
-	ck_assert_uint_eq(o.size, 8192);
+	ck_assert_uint_eq(o.first_size, 8192);
+	ck_assert_uint_eq(o.last_size, 8192);
 	ck_assert(!o.queue[TRN_QUEUE_KERNEL] && o.queue[TRN_QUEUE_USER]);
 	ck_assert_uint_eq(o.repeat, 7);
 	ck_assert(o.json);
 
+	ck_assert_int_eq(parse("copy --size 4K-256M", &o, error), BENCH_RUN);
+	ck_assert_uint_eq(o.first_size, 4096);
+	ck_assert_uint_eq(o.last_size, 268435456);
+
+	ck_assert_int_eq(parse("memory", &o, error), BENCH_RUN);
+	ck_assert_int_eq(o.command, BENCH_MEMORY);
+	ck_assert_uint_eq(o.live_count, 3);
+	ck_assert_uint_eq(o.live[2], 100000);
+	ck_assert_int_eq(parse("memory --live 5,6 --samples 7 --device 0", &o, error), BENCH_RUN);
+	ck_assert_uint_eq(o.live_count, 2);
+	ck_assert_uint_eq(o.live[0], 5);
+	ck_assert_uint_eq(o.live[1], 6);
+	ck_assert_uint_eq(o.samples, 7);
+
 	ck_assert_int_eq(parse("--help", &o, error), BENCH_HELP);
+	ck_assert_int_eq(parse("memory --live --help", &o, error), BENCH_HELP);
 }
 END_TEST
 
@@ -102,6 +124,16 @@ START_TEST(wrong_arguments)
 	assert_usage("trn-bench copy --device -1", "--device -1");
 	assert_usage("trn-bench copy --device 4294967295", "all");
 	assert_usage("trn-bench copy --repeat 0", "1 to");
+	assert_usage("trn-bench copy --size 64M-4K", "--size 64M-4K");
+	assert_usage("trn-bench copy --size 4K-", "--size 4K-");
+	assert_usage("trn-bench copy --size -4K", "--size -4K");
+	assert_usage("trn-bench copy --live 1", "--live of copy");
+	assert_usage("trn-bench memory --size 4K", "--size of memory");
+	assert_usage("trn-bench memory --live 10,10", "ascending");
+	assert_usage("trn-bench memory --live 0", "--live 0");
+	assert_usage("trn-bench memory --live ,", "--live ,");
+	assert_usage("trn-bench memory --live 1,2,3,4,5,6,7,8,9", "up to 8");
+	assert_usage("trn-bench memory --samples 0", "1 to");
 }
 END_TEST
 
@@ -116,6 +148,53 @@ START_TEST(no_chip)
 	r = run_program("trn-bench copy");
 	ck_assert_int_eq(r.status, 1);
 	ck_assert_ptr_nonnull(strstr(r.err, "no chip"));
+}
+END_TEST
+
+START_TEST(medians)
+{
+	int64_t odd[] = { 9, 1, 5 }, one[] = { 7 }, same[] = { 3, 3, 8, 3 };
+
+	ck_assert_int_eq(bench_median(odd, 3), 5);
+	ck_assert_int_eq(bench_median(one, 1), 7);
+	ck_assert_int_eq(bench_median(same, 4), 3);
+}
+END_TEST
+
+/* A program of that name that says what each test wants. */
+static void peer_says(const char *script)
+{
+	FILE *file = fopen("trn-vmctl", "w");
+
+	ck_assert_ptr_nonnull(file);
+	fprintf(file, "#!/bin/sh\n%s\n", script);
+	fclose(file);
+	ck_assert_int_eq(chmod("trn-vmctl", 0755), 0);
+}
+
+START_TEST(peer)
+{
+	char directory[] = "/tmp/trn-bench-XXXXXX";
+
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	ck_assert_int_eq(chdir(directory), 0);
+	ck_assert_int_eq(setenv("PATH", "/nowhere", 1), 0);
+	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	ck_assert_int_eq(setenv("PATH", directory, 1), 0);
+	peer_says("test \"$1 $2\" = 'vdev {\"verb\":\"memcpy\",\"bytes\":4096}' && "
+		  "echo '{\"ok\": true, \"ns\": 1234}'");
+	ck_assert_int_eq(bench_memcpy_ns(4096), 1234);
+	ck_assert_int_eq(bench_memcpy_ns(8192), 0);
+	peer_says("echo '{\"ok\": true, \"ns\": 1234}'; exit 1");
+	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	peer_says("echo '{\"ok\": false, \"error\": \"no such verb\"}'");
+	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	peer_says("echo '{\"ok\": true, \"ns\": -5}'");
+	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	peer_says("echo nonsense");
+	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	ck_assert_int_eq(unlink("trn-vmctl"), 0);
+	ck_assert_int_eq(rmdir(directory), 0);
 }
 END_TEST
 
@@ -146,6 +225,8 @@ int main(void)
 	tcase_add_test(cases, arguments);
 	tcase_add_test(cases, wrong_arguments);
 	tcase_add_test(cases, no_chip);
+	tcase_add_test(cases, medians);
+	tcase_add_test(cases, peer);
 	tcase_add_test(cases, checksum);
 	suite_add_tcase(suite, cases);
 	return check_run(suite);

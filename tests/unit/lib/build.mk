@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 
-lib_fake := tests/unit/lib/fake.c
+lib_fake := tests/unit/lib/fake.c tests/unit/lib/fake_fence.c
 
 $(eval $(call unit_test,lib-va,tests/unit/lib/va.c,,$(LIBTRN)))
+$(eval $(call unit_test,lib-box,tests/unit/lib/box.c,,$(LIBTRN)))
 $(eval $(call unit_test,lib-ring,tests/unit/lib/ring.c,libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-device,tests/unit/lib/device.c $(lib_fake),libdrm,$(LIBTRN)))
+$(eval $(call unit_test,lib-memory,tests/unit/lib/memory.c $(lib_fake),libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-queue,tests/unit/lib/queue.c $(lib_fake),libdrm,$(LIBTRN)))
+$(eval $(call unit_test,lib-transfer,tests/unit/lib/transfer.c $(lib_fake),libdrm,$(LIBTRN)))
 
 # The layout for 32 bits is read from an object file, so that no 32-bit library is needed.
 $(eval $(call unit_test,uapi-layout,tests/unit/lib/uapi_layout.c,,))

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <lib/buffer.h>
 #include <lib/enumerate.h>
 #include <lib/pci_address.h>
+#include <lib/refusal.h>
 #include <tests/check_run.h>
 #include <trn/trn.h>
 
@@ -235,6 +235,7 @@ START_TEST(buffer_arguments)
 		{ TRN_PLACEMENT_HBM, TRN_STACK_ANY, 0, 0 },
 		{ TRN_PLACEMENT_HBM, TRN_STACK_ANY, UINT64_MAX, 0 },
 		{ TRN_PLACEMENT_HBM, TRN_STACK_ANY, 1, 1U << 31 },
+		{ TRN_PLACEMENT_HOST, TRN_STACK_ANY, 1, TRN_BUFFER_CPU_VISIBLE },
 	};
 	struct trn_buffer *buffer = NULL;
 	size_t i;
@@ -281,18 +282,28 @@ START_TEST(exhaustion)
 }
 END_TEST
 
-START_TEST(exhaustion_text_is_cut)
+START_TEST(refusal_text_is_cut)
 {
 	struct trn_memory memory[16] = { { .total = UINT64_MAX, .free = UINT64_MAX } };
-	char text[600];
+	struct trn_refusal refusal = {
+		.error = -ENOSPC,
+		.asked = UINT64_MAX,
+		.stack = TRN_STACK_ANY,
+		.cpu_visible = true,
+		.limits = { .quota = UINT64_MAX, .quota_used = UINT64_MAX },
+		.stacks = 16,
+		.memory = memory,
+	};
+	char text[2000];
 	size_t size;
 
 	for (size = 1; size < sizeof(text); size++) {
 		memset(text, 'x', sizeof(text));
-		trn_describe_exhaustion(text, size, memory, 16, TRN_STACK_ANY, UINT64_MAX);
+		trn_describe_refusal(text, size, &refusal);
 		ck_assert_uint_lt(strnlen(text, size), size);
 		ck_assert_int_eq(text[size], 'x');
 	}
+	ck_assert_ptr_nonnull(strstr(text, "stack 15: 0 of 0 free"));
 }
 END_TEST
 
@@ -321,7 +332,7 @@ int main(void)
 	tcase_add_test(cases, buffers);
 	tcase_add_test(cases, buffer_arguments);
 	tcase_add_test(cases, exhaustion);
-	tcase_add_test(cases, exhaustion_text_is_cut);
+	tcase_add_test(cases, refusal_text_is_cut);
 	tcase_add_test(cases, deadlines);
 	suite_add_tcase(suite, cases);
 	return check_run(suite);

@@ -10,14 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FAKE_STACKS	4
-#define FAKE_STACK_SIZE (UINT64_C(16) << 20)
+#define FAKE_STACKS	 4
+#define FAKE_STACK_SIZE	 (UINT64_C(16) << 20)
+#define FAKE_CPU_VISIBLE (UINT64_C(4) << 20)
 
 struct fake_options {
 	const char *driver;    /* NULL = "trn" */
 	int version_major;     /* 0 = 1 */
 	unsigned int contexts; /* that there may be; 0 = 8 */
 	unsigned int queues;   /* 0 = 8 */
+	uint64_t quota;	       /* bytes of HBM, 0 = all */
 };
 
 /* A path that trn_device_open_path() opens; valid until fake_stop(). */
@@ -32,7 +34,18 @@ void fake_break_next_packet(void);
 /* The device takes no packets while held. */
 void fake_hold(bool hold);
 
+/* An ioctl will fail, once, after @skip that do not. */
+void fake_fail(unsigned long request, unsigned int skip, int error);
+
+/* Threads that wait for a syncobj now. */
+unsigned int fake_waiters(void);
 /* ioctls of the driver made so far. */
 unsigned int fake_ioctls(void);
+/* Objects that have a handle. */
+unsigned int fake_objects(void);
+/* The name of the object of that size. */
+const char *fake_name(uint64_t size);
+/* A dma-buf of another driver, whose memory is @memory. */
+int fake_dma_buf(uint8_t *memory, uint64_t size);
 
 #endif /* TRN_TESTS_FAKE_H */

@@ -49,6 +49,10 @@
 	MEMBER(drm_trn_query_memory, stacks)                                                       \
 	MEMBER(drm_trn_query_memory, pad)                                                          \
 	MEMBER(drm_trn_query_memory, stack)                                                        \
+	MEMBER(drm_trn_query_memory, cpu_visible)                                                  \
+	MEMBER(drm_trn_query_memory, cpu_visible_free)                                             \
+	MEMBER(drm_trn_query_memory, quota)                                                        \
+	MEMBER(drm_trn_query_memory, quota_used)                                                   \
 	SIZE(drm_trn_context_create)                                                               \
 	MEMBER(drm_trn_context_create, flags)                                                      \
 	MEMBER(drm_trn_context_create, context)                                                    \
@@ -65,6 +69,15 @@
 	MEMBER(drm_trn_bo_mmap_offset, handle)                                                     \
 	MEMBER(drm_trn_bo_mmap_offset, pad)                                                        \
 	MEMBER(drm_trn_bo_mmap_offset, offset)                                                     \
+	SIZE(drm_trn_bo_create_userptr)                                                            \
+	MEMBER(drm_trn_bo_create_userptr, address)                                                 \
+	MEMBER(drm_trn_bo_create_userptr, size)                                                    \
+	MEMBER(drm_trn_bo_create_userptr, flags)                                                   \
+	MEMBER(drm_trn_bo_create_userptr, handle)                                                  \
+	SIZE(drm_trn_bo_set_name)                                                                  \
+	MEMBER(drm_trn_bo_set_name, handle)                                                        \
+	MEMBER(drm_trn_bo_set_name, pad)                                                           \
+	MEMBER(drm_trn_bo_set_name, name)                                                          \
 	SIZE(drm_trn_bind_op)                                                                      \
 	MEMBER(drm_trn_bind_op, op)                                                                \
 	MEMBER(drm_trn_bind_op, flags)                                                             \
@@ -75,8 +88,10 @@
 	MEMBER(drm_trn_bind_op, offset)                                                            \
 	SIZE(drm_trn_vm_bind)                                                                      \
 	MEMBER(drm_trn_vm_bind, context)                                                           \
+	MEMBER(drm_trn_vm_bind, flags)                                                             \
 	MEMBER(drm_trn_vm_bind, done)                                                              \
 	MEMBER(drm_trn_vm_bind, ops)                                                               \
+	MEMBER(drm_trn_vm_bind, syncs)                                                             \
 	SIZE(drm_trn_queue_create)                                                                 \
 	MEMBER(drm_trn_queue_create, context)                                                      \
 	MEMBER(drm_trn_queue_create, type)                                                         \
@@ -105,11 +120,21 @@
 	MEMBER(drm_trn_wait, va)                                                                   \
 	MEMBER(drm_trn_wait, value)                                                                \
 	MEMBER(drm_trn_wait, deadline_ns)                                                          \
+	SIZE(drm_trn_queue_error)                                                                  \
+	MEMBER(drm_trn_queue_error, queue)                                                         \
+	MEMBER(drm_trn_queue_error, reason)                                                        \
+	MEMBER(drm_trn_queue_error, packet)                                                        \
+	MEMBER(drm_trn_queue_error, access)                                                        \
+	MEMBER(drm_trn_queue_error, address)                                                       \
 	SIZE(trn_packet)                                                                           \
 	MEMBER(trn_packet, opcode)                                                                 \
 	MEMBER(trn_packet, fence.value)                                                            \
 	MEMBER(trn_packet, copy.length)                                                            \
 	MEMBER(trn_packet, fill.unit_log2)                                                         \
+	MEMBER(trn_packet, copy_nd.destination)                                                    \
+	MEMBER(trn_packet, copy_nd.size)                                                           \
+	MEMBER(trn_packet, copy_nd.source_stride)                                                  \
+	MEMBER(trn_packet, copy_nd.destination_stride)                                             \
 	SIZE(trn_control)                                                                          \
 	MEMBER(trn_control, tail)                                                                  \
 	MEMBER(trn_control, need_kick)                                                             \
@@ -130,6 +155,9 @@
 	  DRM_IOCTL_TRN_QUEUE_CREATE,                                                              \
 	  DRM_IOCTL_TRN_QUEUE_DESTROY,                                                             \
 	  DRM_IOCTL_TRN_SUBMIT,                                                                    \
-	  DRM_IOCTL_TRN_WAIT }
+	  DRM_IOCTL_TRN_WAIT,                                                                      \
+	  DRM_IOCTL_TRN_BO_CREATE_USERPTR,                                                         \
+	  DRM_IOCTL_TRN_BO_SET_NAME,                                                               \
+	  DRM_IOCTL_TRN_QUEUE_ERROR }
 
 #endif /* TRN_TESTS_UAPI_LAYOUT_H */

@@ -8,8 +8,13 @@ int main(void)
 
 	srunner_add_suite(runner, admin_suite());
 	srunner_add_suite(runner, translate_suite());
+	srunner_add_suite(runner, large_suite());
+	srunner_add_suite(runner, walk_suite());
+	srunner_add_suite(runner, invalidate_suite());
 	srunner_add_suite(runner, queue_suite());
 	srunner_add_suite(runner, dma_suite());
+	srunner_add_suite(runner, copy_nd_suite());
+	srunner_add_suite(runner, scrub_suite());
 	srunner_add_suite(runner, protocol_suite());
 	srunner_add_suite(runner, chip_suite());
 	srunner_add_suite(runner, random_suite());

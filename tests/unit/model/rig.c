@@ -51,6 +51,8 @@ static int host_map(void *host, uint64_t dma, size_t length, bool write, struct 
 	size_t usable;
 
 	count_access(rig);
+	if (rig->on_map)
+		rig->on_map(rig->data, dma);
 	if (in_range(dma, RIG_REMOTE, RIG_REMOTE_SIZE, 1))
 		return -EOPNOTSUPP;
 	if (!in_range(dma, RIG_RAM, RIG_RAM_SIZE, 1) || !allowed(rig, dma, what))
@@ -122,6 +124,8 @@ static void host_interrupt(void *host, unsigned int vector)
 
 	if (vector >= TRN_VECTORS)
 		ck_abort_msg("vector %u", vector);
+	if (rig->on_interrupt)
+		rig->on_interrupt(rig->data, vector);
 	__atomic_add_fetch(&rig->interrupts[vector], 1, __ATOMIC_RELEASE);
 }
 
@@ -148,6 +152,7 @@ void rig_create(struct rig *rig, const char *generation, uint64_t hbm_size, unsi
 		.generation = trn_generation_by_name(generation),
 		.hbm_size = hbm_size ? hbm_size : RIG_HBM_SIZE,
 		.aperture = 1 << 20,
+		.hbm_kept = RIG_HBM_KEPT,
 		.page_sizes = TRN_CHIP_PAGE_SIZES,
 		.uuid = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 },
 		.serial = "RIG-0001",
@@ -372,11 +377,12 @@ void rig_space_create(struct rig *rig, struct rig_space *space, uint16_t asid)
 			  TRN_ADMIN_SUCCESS);
 }
 
-__le64 *rig_entry(struct rig *rig, const struct rig_space *space, uint64_t va)
+__le64 *rig_entry_at(struct rig *rig, const struct rig_space *space, uint64_t va,
+		     unsigned int leaf_level)
 {
 	uint64_t table = space->root;
 
-	for (unsigned int level = TRN_PT_LEVELS - 1; level > 0; level--) {
+	for (unsigned int level = TRN_PT_LEVELS - 1; level > leaf_level; level--) {
 		__le64 *entry = (__le64 *)rig_pointer(rig, table) +
 				(va >> TRN_PT_SHIFT(level)) % TRN_PT_ENTRIES;
 
@@ -384,16 +390,28 @@ __le64 *rig_entry(struct rig *rig, const struct rig_space *space, uint64_t va)
 			trn_store64(entry, rig_alloc(rig, TRN_PT_SIZE) | TRN_PTE_VALID);
 		table = le64toh(*entry) & TRN_PTE_ADDRESS_MASK;
 	}
-	return (__le64 *)rig_pointer(rig, table) + (va >> TRN_PAGE_SHIFT) % TRN_PT_ENTRIES;
+	return (__le64 *)rig_pointer(rig, table) +
+	       (va >> TRN_PT_SHIFT(leaf_level)) % TRN_PT_ENTRIES;
+}
+
+__le64 *rig_entry(struct rig *rig, const struct rig_space *space, uint64_t va)
+{
+	return rig_entry_at(rig, space, va, 0);
+}
+
+void rig_map_leaves(struct rig *rig, const struct rig_space *space, uint64_t va, uint64_t target,
+		    uint64_t address, uint64_t length, unsigned int level)
+{
+	for (uint64_t offset = 0; offset < length; offset += 1ULL << TRN_PT_SHIFT(level))
+		trn_store64(rig_entry_at(rig, space, va + offset, level),
+			    (address + offset) | target | TRN_PTE_VALID | TRN_PTE_LEAF |
+				    TRN_PTE_READ | TRN_PTE_WRITE);
 }
 
 void rig_map(struct rig *rig, const struct rig_space *space, uint64_t va, uint64_t target,
 	     uint64_t address, uint64_t length)
 {
-	for (uint64_t offset = 0; offset < length; offset += TRN_PAGE_SIZE)
-		trn_store64(rig_entry(rig, space, va + offset),
-			    (address + offset) | target | TRN_PTE_VALID | TRN_PTE_LEAF |
-				    TRN_PTE_READ | TRN_PTE_WRITE);
+	rig_map_leaves(rig, space, va, target, address, length, 0);
 }
 
 uint16_t rig_invalidate(struct rig *rig, uint16_t asid, uint64_t va, uint64_t length)
@@ -466,6 +484,23 @@ struct trn_packet rig_copy(uint64_t source, uint64_t destination, uint64_t lengt
 			  .destination = htole64(destination),
 			  .length = htole64(length) },
 	};
+}
+
+struct trn_packet rig_copy_nd(uint64_t source, uint64_t destination, const uint32_t size[4],
+			      const uint32_t source_stride[3], const uint32_t destination_stride[3])
+{
+	struct trn_packet packet = {
+		.opcode = TRN_PACKET_COPY_ND,
+		.copy_nd = { .source = htole64(source), .destination = htole64(destination) },
+	};
+
+	for (unsigned int i = 0; i < 4; i++)
+		packet.copy_nd.size[i] = htole32(size[i]);
+	for (unsigned int i = 0; i < 3; i++) {
+		packet.copy_nd.source_stride[i] = htole32(source_stride[i]);
+		packet.copy_nd.destination_stride[i] = htole32(destination_stride[i]);
+	}
+	return packet;
 }
 
 struct trn_packet rig_fill(uint64_t destination, uint64_t length, uint64_t pattern,

@@ -31,6 +31,7 @@
 #define RIG_DENY_WRITE	2
 
 #define RIG_HBM_SIZE	(64ULL << 20)
+#define RIG_HBM_KEPT	(32ULL << 20)
 
 struct rig {
 	struct trn_chip *chip;
@@ -38,9 +39,13 @@ struct rig {
 	uint8_t *ram;
 	uint8_t *remote;
 	uint64_t ram_used;
-	uint8_t *denied;		      /* RIG_DENY_* for each page of RAM */
-	size_t map_limit;		      /* most bytes that one map() gives; 0 = no limit */
-	uint64_t window;		      /* a map holds aligned RAM of this size; 0 = what it gives */
+	uint8_t *denied;  /* RIG_DENY_* for each page of RAM */
+	size_t map_limit; /* most bytes that one map() gives; 0 = no limit */
+	uint64_t window;  /* a map holds aligned RAM of this size; 0 = what it gives */
+	/* Called by the chip's thread; data is the test's. */
+	void (*on_map)(void *data, uint64_t dma);
+	void (*on_interrupt)(void *data, unsigned int vector);
+	void *data;
 	int held;			      /* maps not given back; atomic */
 	unsigned int accesses;		      /* calls of the chip but interrupts; atomic */
 	unsigned int interrupts[TRN_VECTORS]; /* atomic */
@@ -114,11 +119,17 @@ struct trn_event rig_last_event(struct rig *rig);
 uint64_t rig_event_count(struct rig *rig);
 
 void rig_space_create(struct rig *rig, struct rig_space *space, uint16_t asid);
-/* The leaf entry of va; makes the tables above it. */
+/* The entry of level that translates va; makes the tables above it. */
+__le64 *rig_entry_at(struct rig *rig, const struct rig_space *space, uint64_t va,
+		     unsigned int level);
+/* The same of level 0. */
 __le64 *rig_entry(struct rig *rig, const struct rig_space *space, uint64_t va);
 /* Maps length bytes of HBM or host memory, readable and writable. */
 void rig_map(struct rig *rig, const struct rig_space *space, uint64_t va, uint64_t target,
 	     uint64_t address, uint64_t length);
+/* The same with leaves of level, whose size all three are multiples of. */
+void rig_map_leaves(struct rig *rig, const struct rig_space *space, uint64_t va, uint64_t target,
+		    uint64_t address, uint64_t length, unsigned int level);
 uint16_t rig_invalidate(struct rig *rig, uint16_t asid, uint64_t va, uint64_t length);
 
 /* A queue with its ring mapped at 1 TiB + id × 1 MiB of ring_space; vector 1 + id % 32. */
@@ -130,6 +141,9 @@ uint16_t rig_queue_command(struct rig *rig, uint8_t opcode, uint16_t id);
 struct trn_packet rig_nop(void);
 struct trn_packet rig_fence(uint8_t opcode, uint64_t address, uint64_t value);
 struct trn_packet rig_copy(uint64_t source, uint64_t destination, uint64_t length);
+struct trn_packet rig_copy_nd(uint64_t source, uint64_t destination, const uint32_t size[4],
+			      const uint32_t source_stride[3],
+			      const uint32_t destination_stride[3]);
 struct trn_packet rig_fill(uint64_t destination, uint64_t length, uint64_t pattern,
 			   uint8_t unit_log2);
 

@@ -83,6 +83,9 @@ static uint64_t random_entry(void)
 		entry |= TRN_PTE_LEAF | below(4) << 2 | below(2) << TRN_PTE_TARGET_SHIFT;
 	if ((entry & TRN_PTE_LEAF) && !(entry & TRN_PTE_TARGET_MASK))
 		entry = (entry & 0xfff) | below(2 * RIG_HBM_SIZE / 4096) * 4096;
+	/* Good as a large leaf of HBM; one of host memory would hold the fortress. */
+	if ((entry & TRN_PTE_LEAF) && !(entry & TRN_PTE_TARGET_MASK) && below(4) == 0)
+		entry &= ~((1ULL << TRN_PT_SHIFT(1 + below(2))) - 1) | 0xfff;
 	if (rarely())
 		entry ^= 1ULL << below(64);
 	return rarely() ? next_random() : entry;
@@ -98,12 +101,25 @@ static void write_tables(void)
 	}
 }
 
+static struct trn_packet random_copy_nd(void)
+{
+	uint32_t size[4], source_stride[3], destination_stride[3];
+
+	for (unsigned int i = 0; i < 4; i++)
+		size[i] = rarely() ? (uint32_t)next_random() : 1 + below(i ? 10 : 3000);
+	for (unsigned int i = 0; i < 3; i++) {
+		source_stride[i] = rarely() ? (uint32_t)next_random() : below(5000);
+		destination_stride[i] = rarely() ? (uint32_t)next_random() : below(5000);
+	}
+	return rig_copy_nd(random_va(), random_va(), size, source_stride, destination_stride);
+}
+
 static void write_packet(void)
 {
 	struct trn_packet *ring = rig_pointer(&rig, pool + below(PAGES) * 4096);
 	struct trn_packet packet;
 
-	switch (below(6)) {
+	switch (below(7)) {
 	case 0:
 		packet = rig_nop();
 		break;
@@ -119,6 +135,9 @@ static void write_packet(void)
 	case 4:
 		packet = rig_fill(random_va() & ~7ULL, random_length() & ~7ULL, next_random(),
 				  below(4));
+		break;
+	case 5:
+		packet = random_copy_nd();
 		break;
 	default:
 		for (size_t i = 0; i < sizeof(packet); i += 8) {

@@ -79,6 +79,10 @@ START_TEST(shows_the_file_at_its_offset)
 	ck_assert_int_eq(add(0x10000, 4 * PAGE, file, 8 * PAGE), 0);
 	ck_assert_int_eq(trn_dma_hold(&dma, 0x10000 + PAGE + 5, 100, true, &map), 0);
 	ck_assert_uint_eq(map.length, 100);
+	/* All of the range is held, in one piece. */
+	ck_assert_uint_eq(map.first, 0x10000);
+	ck_assert_uint_eq(map.last, 0x10000 + 4 * PAGE - 1);
+	ck_assert_uint_eq(((uint8_t *)map.address)[2 * PAGE - 5], 11);
 	*(uint8_t *)map.address = 0xaa;
 	trn_dma_release(&dma, &map);
 	ck_assert_uint_eq(content[9 * PAGE + 5], 0xaa);
@@ -99,6 +103,8 @@ START_TEST(end_of_the_address_space)
 	ck_assert_int_eq(add(UINT64_MAX - PAGE + 1, PAGE, file, 0), 0);
 	ck_assert_int_eq(trn_dma_hold(&dma, UINT64_MAX, 8, false, &map), 0);
 	ck_assert_uint_eq(map.length, 1);
+	ck_assert_uint_eq(map.first, UINT64_MAX - PAGE + 1);
+	ck_assert_uint_eq(map.last, UINT64_MAX);
 	trn_dma_release(&dma, &map);
 	ck_assert_int_eq(remove_range(UINT64_MAX - PAGE + 1, UINT64_MAX), 0);
 	ck_assert_int_eq(peek(UINT64_MAX), -1);

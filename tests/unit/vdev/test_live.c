@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "hw/trn_admin.h"
+#include "hw/trn_mmu.h"
+#include "hw/trn_queue.h"
 #include "hw/trn_regs.h"
 #include "rig.h"
 #include "tests/check_run.h"
@@ -123,6 +125,97 @@ static uint16_t completion_status(void)
 	return le16toh(entry->status);
 }
 
+/* An address space and a queue, for copies of TARGET_SIZE bytes of HBM to a range of their own. */
+#define CONTROL	       0x20000
+#define RING	       0x21000
+#define TABLES	       0x22000 /* levels 3 … 0 */
+#define TARGET	       0x80000
+#define TARGET_SIZE    0x40000
+#define TARGET_ADDRESS (RAM_ADDRESS + 2 * RAM_SIZE)
+#define RING_VA	       0x000000
+#define HBM_VA	       0x080000
+#define TARGET_VA      0x100000
+
+static int map_target(void)
+{
+	return client_map(rig.socket, TARGET_ADDRESS, TARGET_SIZE, READ_WRITE, ram_file, TARGET);
+}
+
+static void map_pages(uint64_t va, uint64_t target, uint64_t address, uint64_t size)
+{
+	__le64 *table = (__le64 *)(ram + TABLES + 3 * TRN_PT_SIZE);
+
+	for (uint64_t offset = 0; offset < size; offset += TRN_PAGE_SIZE)
+		table[(va + offset) / TRN_PAGE_SIZE] =
+			htole64((address + offset) | target | TRN_PTE_VALID | TRN_PTE_LEAF |
+				TRN_PTE_READ | TRN_PTE_WRITE);
+}
+
+static uint16_t execute(const struct trn_admin_command *command)
+{
+	((struct trn_admin_command *)(ram + SQ))[tail++ % ENTRIES] = *command;
+	set_register(TRN_REG_ADMIN_SQ_TAIL, 4, tail % ENTRIES);
+	return completion_status();
+}
+
+static void make_context(void)
+{
+	const struct trn_admin_command create = {
+		.opcode = TRN_ADMIN_CONTEXT_CREATE,
+		.context = { .root = htole64(RAM_ADDRESS + TABLES) },
+	};
+
+	for (unsigned int level = 0; level < 3; level++)
+		*(__le64 *)(ram + TABLES + level * TRN_PT_SIZE) =
+			htole64((RAM_ADDRESS + TABLES + (level + 1) * TRN_PT_SIZE) | TRN_PTE_VALID);
+	map_pages(RING_VA, TRN_PTE_TARGET_HOST, RAM_ADDRESS + RING, TRN_PAGE_SIZE);
+	map_pages(HBM_VA, TRN_PTE_TARGET_HBM, 0, TARGET_SIZE);
+	map_pages(TARGET_VA, TRN_PTE_TARGET_HOST, TARGET_ADDRESS, TARGET_SIZE);
+	ck_assert_uint_eq(execute(&create), TRN_ADMIN_SUCCESS);
+}
+
+static void make_queue(void)
+{
+	const struct trn_admin_command create = {
+		.opcode = TRN_ADMIN_QUEUE_CREATE,
+		.queue_create = { .type = TRN_QUEUE_TYPE_DMA,
+				  .ring_log2 = 6,
+				  .vector = htole16(1),
+				  .ring_va = htole64(RING_VA),
+				  .control = htole64(RAM_ADDRESS + CONTROL) },
+	};
+
+	memset(ram + CONTROL, 0, TRN_CONTROL_PAGE_SIZE);
+	ck_assert_uint_eq(execute(&create), TRN_ADMIN_SUCCESS);
+}
+
+static void destroy_queue(void)
+{
+	const struct trn_admin_command destroy = { .opcode = TRN_ADMIN_QUEUE_DESTROY };
+
+	ck_assert_uint_eq(execute(&destroy), TRN_ADMIN_SUCCESS);
+}
+
+/* So many fills or copies of all of the target, one after the other. */
+static void submit_bulk(struct trn_packet packet, uint32_t count)
+{
+	struct trn_control *control = (struct trn_control *)(ram + CONTROL);
+	struct trn_packet *ring = (struct trn_packet *)(ram + RING);
+
+	for (uint32_t i = 0; i < count; i++)
+		ring[i] = packet;
+	__atomic_store_n(&control->tail, htole32(count), __ATOMIC_RELEASE);
+	client_write(rig.socket, TRN_BAR_DOORBELL, TRN_DOORBELL_KICK, 4, 1);
+}
+
+static bool has_finished_one(void *argument)
+{
+	const struct trn_control *control = (struct trn_control *)(ram + CONTROL);
+
+	(void)argument;
+	return __atomic_load_n(&control->head, __ATOMIC_ACQUIRE) != 0;
+}
+
 static bool all_bytes_are(uint8_t value, const uint8_t *bytes, size_t size)
 {
 	return bytes[0] == value && !memcmp(bytes, bytes + 1, size - 1);
@@ -183,6 +276,47 @@ START_TEST(memory_goes_amid_work)
 }
 END_TEST
 
+/* Copies write a range that goes: each is done, or refused as a whole from then on. */
+START_TEST(memory_goes_amid_copies)
+{
+	const struct trn_packet fill = {
+		.opcode = TRN_PACKET_FILL,
+		.fill = { .destination = htole64(HBM_VA),
+			  .length = htole64(TARGET_SIZE),
+			  .pattern = htole64(0x33) },
+	};
+	const struct trn_packet copy = {
+		.opcode = TRN_PACKET_COPY,
+		.copy = { .source = htole64(HBM_VA),
+			  .destination = htole64(TARGET_VA),
+			  .length = htole64(TARGET_SIZE) },
+	};
+
+	bring_up();
+	ck_assert_int_eq(map_target(), 0);
+	make_context();
+	make_queue();
+	submit_bulk(fill, 1);
+	wait_until(has_finished_one, NULL);
+	destroy_queue();
+	for (unsigned int i = 0; i < 30; i++) {
+		make_queue();
+		submit_bulk(copy, 64);
+		wait_until(has_finished_one, NULL);
+		ck_assert(ram[TARGET] == 0x33 && ram[TARGET + TARGET_SIZE - 1] == 0x33);
+		/* Ranges beside it come and go too. */
+		ck_assert_int_eq(client_unmap(rig.socket, BUFFER_ADDRESS, 4096), 0);
+		ck_assert_int_eq(client_unmap(rig.socket, TARGET_ADDRESS, TARGET_SIZE), 0);
+		memset(ram + TARGET, 0x5a, TARGET_SIZE);
+		ck_assert_int_eq(map_buffer(), 0);
+		/* Whether it has stopped or was just at its end: it writes no more. */
+		destroy_queue();
+		ck_assert(all_bytes_are(0x5a, ram + TARGET, TARGET_SIZE));
+		ck_assert_int_eq(map_target(), 0);
+	}
+}
+END_TEST
+
 START_TEST(resets_amid_work)
 {
 	for (int i = 0; i < 50; i++) {
@@ -209,6 +343,7 @@ int main(void)
 	tcase_add_test(tests, identify);
 	tcase_add_test(tests, clients_go_amid_work);
 	tcase_add_test(tests, memory_goes_amid_work);
+	tcase_add_test(tests, memory_goes_amid_copies);
 	tcase_add_test(tests, resets_amid_work);
 	suite_add_tcase(suite, tests);
 	return check_run(suite);

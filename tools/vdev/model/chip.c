@@ -56,7 +56,7 @@ struct trn_chip *trn_chip_create(const struct trn_chip_config *config,
 	chip = calloc(1, sizeof(*chip));
 	if (!chip)
 		return NULL;
-	err = trn_hbm_init(&chip->hbm, config->hbm_size, config->aperture);
+	err = trn_hbm_init(&chip->hbm, config->hbm_size, config->aperture, config->hbm_kept);
 	if (err) {
 		free(chip);
 		errno = -err;

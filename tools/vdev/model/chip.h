@@ -39,6 +39,7 @@ struct trn_chip_config {
 	const struct trn_generation *generation;
 	uint64_t	hbm_size;	/* bytes, all stacks; multiple of stacks × 2 MiB */
 	uint64_t	aperture;	/* bytes, power of two, <= next power of two of hbm_size */
+	uint64_t	hbm_kept;	/* bytes of memory that zeroes do not give back */
 	uint32_t	page_sizes;	/* CAP_PAGE_SIZES; bits of TRN_CHIP_PAGE_SIZES, 12 always */
 	uint8_t		uuid[16];
 	char		serial[32];

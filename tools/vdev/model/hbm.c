@@ -9,20 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_PAGE 4096ULL
+#define FILE_PAGE   4096ULL
 
-/*
- * To give pages back and to get them again takes longer than to write zeroes, so HBM keeps some
- * memory, and pieces that are not worth a system call.
- */
-#define KEPT_MAX    (32ULL << 20)
+/* Smaller pieces are not worth a system call that unmaps them from every client. */
 #define DISCARD_MIN (64ULL << 10)
 
-int trn_hbm_init(struct trn_hbm *hbm, uint64_t size, uint64_t aperture)
+int trn_hbm_init(struct trn_hbm *hbm, uint64_t size, uint64_t aperture, uint64_t kept)
 {
 	int err;
 
 	hbm->size = size;
+	hbm->kept = kept;
 	hbm->file_size = size > aperture ? size : aperture;
 	hbm->fd = memfd_create("trn-hbm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (hbm->fd < 0)
@@ -68,7 +65,7 @@ static bool has_too_much(const struct trn_hbm *hbm)
 {
 	struct stat file;
 
-	return !fstat(hbm->fd, &file) && (uint64_t)file.st_blocks * 512 > KEPT_MAX;
+	return !fstat(hbm->fd, &file) && (uint64_t)file.st_blocks * 512 > hbm->kept;
 }
 
 static bool discard(const struct trn_hbm *hbm, uint64_t first, uint64_t end)

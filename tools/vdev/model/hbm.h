@@ -9,12 +9,13 @@
 struct trn_hbm {
 	int fd;
 	uint8_t *memory;
-	uint64_t size;	  /* bytes of HBM */
+	uint64_t size; /* bytes of HBM */
+	uint64_t kept; /* bytes of memory that trn_hbm_zero() leaves; to get them again is slow */
 	size_t file_size; /* >= size: BAR 2 may be rounded up beyond HBM */
 };
 
 /* 0 or negative errno. */
-int trn_hbm_init(struct trn_hbm *hbm, uint64_t size, uint64_t aperture);
+int trn_hbm_init(struct trn_hbm *hbm, uint64_t size, uint64_t aperture, uint64_t kept);
 void trn_hbm_destroy(struct trn_hbm *hbm);
 
 /* Gives all pages back; HBM then reads as zero. */
@@ -29,7 +30,7 @@ size_t trn_hbm_hole(const struct trn_hbm *hbm, uint64_t address, size_t length);
 
 /*
  * Makes [address, address + length) read as zero.  Whole pages go back to the system
- * if HBM takes much memory; bytes beside the range are not touched at any time.
+ * while HBM takes more than hbm->kept; bytes beside the range are not touched at any time.
  */
 void trn_hbm_zero(const struct trn_hbm *hbm, uint64_t address, size_t length);
 

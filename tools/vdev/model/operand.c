@@ -154,8 +154,7 @@ bool trn_operand_fill(const struct trn_operand *destination, size_t length, uint
 	return host_write(destination, bounce, length, fault);
 }
 
-bool trn_operand_zero(const struct trn_operand *destination, size_t length,
-		      struct trn_fault *fault)
+bool trn_operand_zero(const struct trn_operand *destination, size_t length, struct trn_fault *fault)
 {
 	if (!destination->hbm)
 		return trn_operand_fill(destination, length, 0, fault);

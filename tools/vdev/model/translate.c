@@ -176,8 +176,8 @@ static unsigned int contiguous(struct trn_chip *chip, const struct leaf *leaf, u
 	unsigned int first = index_in_block(va), i;
 
 	for (i = 1; i < pages; i++) {
-		if (!block->entry[first + i] && (block->table == TRN_TLB_NO_TABLE ||
-						 fill(chip, block, first + i, pages - i)))
+		if (!block->entry[first + i] &&
+		    (block->table == TRN_TLB_NO_TABLE || fill(chip, block, first + i, pages - i)))
 			break;
 		/* Entries of such pages differ by the page number alone. */
 		if (block->entry[first + i] != leaf->entry + i * TRN_PAGE_SIZE)

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a queue stopped. */
+#include <errno.h>
+#include <hw/trn_admin.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+static int ask(struct trn_queue *queue, struct trn_queue_error *answer)
+{
+	struct drm_trn_queue_error call = { .queue = queue->id };
+	int error = trn_device_ioctl(queue->context->device, DRM_IOCTL_TRN_QUEUE_ERROR, &call);
+
+	if (error)
+		return error;
+	*answer = (struct trn_queue_error){
+		.address = call.address,
+		.reason = call.reason,
+		.access = call.access,
+		.packet = call.packet,
+	};
+	return 0;
+}
+
+int trn_queue_error(struct trn_queue *queue, struct trn_queue_error *answer)
+{
+	const struct trn_device *device = queue->context->device;
+	int error = trn_device_check(device, "queue");
+
+	if (error)
+		return error;
+	error = ask(queue, answer);
+	if (error == -ENODEV)
+		return trn_fail_gone(device);
+	if (error == -ENOENT)
+		return trn_fail(-ECANCELED, "%s: queue %u was destroyed", device->node, queue->id);
+	if (error)
+		return trn_fail(error, "%s: queue %u: no reason known: %s", device->node, queue->id,
+				strerror(-error));
+	return 0;
+}
+
+static const char *access_verb(uint32_t access)
+{
+	switch (access) {
+	case TRN_ACCESS_READ:
+		return "read from";
+	case TRN_ACCESS_WRITE:
+		return "wrote to";
+	case TRN_ACCESS_FETCH:
+		return "was to be fetched from";
+	default:
+		return "used";
+	}
+}
+
+/* What is wrong with the address of a fault, NULL when the reason is not a fault. */
+static const char *fault(uint32_t reason)
+{
+	switch (reason) {
+	case TRN_STOP_FAULT_UNMAPPED:
+		return "where nothing is bound";
+	case TRN_STOP_FAULT_PERMISSION:
+		return "which is bound without that access";
+	case TRN_STOP_FAULT_ENTRY:
+	case TRN_STOP_FAULT_TABLE:
+		return "whose page table the chip could not use";
+	case TRN_STOP_FAULT_HOST:
+		return "which is host memory that refused the access";
+	case TRN_STOP_FAULT_RANGE:
+		return "beyond the end of the address space";
+	default:
+		return NULL;
+	}
+}
+
+/* What is wrong otherwise, NULL when nobody knows. */
+static const char *other(uint32_t reason)
+{
+	switch (reason) {
+	case TRN_STOP_BAD_TAIL:
+		return "its control page's tail is out of range";
+	case TRN_STOP_BAD_OPCODE:
+		return "has an unknown opcode";
+	case TRN_STOP_BAD_FIELD:
+		return "has a field out of range";
+	case TRN_STOP_CONTROL:
+		return "its control page could not be accessed";
+	default:
+		return NULL;
+	}
+}
+
+int trn_queue_fail_stopped(struct trn_queue *queue, int error, const char *what)
+{
+	const char *node = queue->context->device->node;
+	struct trn_queue_error why = { 0 };
+	char reason[160] = "it stopped at a bad packet or address";
+
+	/* A driver that does not know the question, or the reason, leaves it at that. */
+	if (!ask(queue, &why)) {
+		const char *place = fault(why.reason), *problem = other(why.reason);
+
+		if (place)
+			snprintf(reason, sizeof(reason), "packet %u %s 0x%llx, %s", why.packet,
+				 access_verb(why.access), (unsigned long long)why.address, place);
+		else if (problem)
+			snprintf(reason, sizeof(reason), "packet %u: %s", why.packet, problem);
+	}
+	return trn_fail(error, "%s: queue %u: %s%s: destroy it and make a new one", node, queue->id,
+			what, reason);
+}

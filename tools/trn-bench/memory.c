@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "timing.h"
+
+/* With --icount a moment of idleness may be seconds of the guest's time: not each is news. */
+#define PROGRESS_OBJECTS 5000
+
+struct rig {
+	struct trn_device *device;
+	struct trn_context *context;
+	struct trn_range *range; /* one page, for what is timed */
+	struct trn_buffer **live;
+	uint32_t count;
+	uint64_t page;
+};
+
+static int make_page(struct rig *rig, uint32_t flags, struct trn_buffer **buffer)
+{
+	return trn_buffer_create(rig->context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, rig->page, flags,
+				 buffer);
+}
+
+static int grow(struct rig *rig, uint32_t count)
+{
+	int error = 0;
+
+	while (!error && rig->count < count) {
+		if (rig->count % PROGRESS_OBJECTS == 0)
+			bench_progress("%u of %u objects made", rig->count, count);
+		error = make_page(rig, 0, &rig->live[rig->count]);
+		if (!error)
+			rig->count++;
+	}
+	return error;
+}
+
+/* CPU time of this thread: what it waits for, the chip, is not what is measured. */
+static int64_t cpu_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t lap(int64_t *last)
+{
+	int64_t now = cpu_time(), ns = now - *last;
+
+	*last = now;
+	return ns;
+}
+
+/* times[operation × samples + sample] */
+static int sample(struct rig *rig, uint32_t samples, uint32_t number, int64_t *times)
+{
+	struct trn_bind map = { .op = TRN_BIND_MAP, .range = rig->range, .size = rig->page };
+	const struct trn_bind unmap = {
+		.op = TRN_BIND_UNMAP,
+		.range = rig->range,
+		.size = rig->page,
+	};
+	int64_t last = cpu_time();
+	int error;
+
+	error = make_page(rig, TRN_BUFFER_UNBOUND, &map.buffer);
+	if (error)
+		return error;
+	times[OPERATION_ALLOCATE * samples + number] = lap(&last);
+	error = trn_bind(rig->context, &map, 1, NULL);
+	times[OPERATION_BIND * samples + number] = lap(&last);
+	if (!error)
+		error = trn_bind(rig->context, &unmap, 1, NULL);
+	times[OPERATION_UNBIND * samples + number] = lap(&last);
+	if (error) {
+		trn_buffer_destroy(map.buffer);
+		return error;
+	}
+	error = trn_buffer_destroy(map.buffer);
+	times[OPERATION_FREE * samples + number] = lap(&last);
+	return error;
+}
+
+static int measure(struct rig *rig, const struct bench_options *options, int64_t *times,
+		   struct bench_memory_result *result)
+{
+	uint32_t live, number, operation;
+	int error = 0;
+
+	for (live = 0; !error && live < options->live_count; live++) {
+		error = grow(rig, options->live[live]);
+		/* Once untimed, so that no sample is the first to touch anything. */
+		if (!error)
+			error = sample(rig, options->samples, 0, times);
+		for (number = 0; !error && number < options->samples; number++)
+			error = sample(rig, options->samples, number, times);
+		for (operation = 0; !error && operation < OPERATIONS; operation++)
+			result->ns[operation][live] = bench_median(
+				times + operation * options->samples, options->samples);
+	}
+	return error;
+}
+
+static void free_rig(struct rig *rig)
+{
+	while (rig->count) {
+		if (rig->count % PROGRESS_OBJECTS == 0)
+			bench_progress("%u objects left to free", rig->count);
+		trn_buffer_destroy(rig->live[--rig->count]);
+	}
+	trn_range_destroy(rig->range);
+	trn_context_destroy(rig->context);
+	trn_device_close(rig->device);
+	free(rig->live);
+}
+
+int bench_memory(const struct trn_device_entry *entry, const struct bench_options *options,
+		 struct bench_memory_result *result)
+{
+	uint32_t most = options->live[options->live_count - 1];
+	int64_t *times = calloc((size_t)OPERATIONS * options->samples, sizeof(*times));
+	struct rig rig = { .live = calloc(most, sizeof(struct trn_buffer *)) };
+	int error = -ENOMEM;
+
+	*result = (struct bench_memory_result){ .device = entry->index };
+	memcpy(result->pci, entry->pci, sizeof(result->pci));
+	if (!times || !rig.live)
+		goto free_rig;
+	error = trn_device_open_path(entry->node, &rig.device);
+	if (error)
+		goto free_rig;
+	rig.page = trn_device_info(rig.device)->page_size;
+	error = trn_context_create(rig.device, &rig.context);
+	if (!error)
+		error = trn_range_create(rig.context, 0, rig.page, 0, &rig.range);
+	if (!error)
+		error = measure(&rig, options, times, result);
+
+free_rig:
+	free_rig(&rig);
+	free(times);
+	return error;
+}
