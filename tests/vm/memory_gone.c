@@ -195,16 +195,17 @@ END_TEST
 /* An import from another chip does not hold up the unbinding of either. */
 START_TEST(imports_are_let_go)
 {
-	int fd = guest_open(0), other, dma_buf;
+	int fd, other, dma_buf;
 	struct guest_mover mover;
 	uint32_t host, imported, unused;
 	uint8_t *bytes;
 
-	guest_pci(0, pci, sizeof(pci));
 	if (death || guest_chips() < 2) {
 		fprintf(stderr, "memory_gone: skipped, for two chips and unbind\n");
 		return;
 	}
+	guest_pci(0, pci, sizeof(pci));
+	fd = guest_open(0);
 	other = guest_open(1);
 	mover = guest_mover(other);
 	host = guest_bo(other, DRM_TRN_BO_HOST, SIZE);
