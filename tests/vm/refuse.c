@@ -346,6 +346,21 @@ END_TEST
 		guest_fails(guest_submit(fd, queue, &spoiled, 1, syncobj), -EINVAL);               \
 	} while (0)
 
+START_TEST(queue_error)
+{
+	struct drm_trn_queue_error good = { .queue = guest_kernel_queue(fd, context, 4) };
+
+	SPOILED(DRM_IOCTL_TRN_QUEUE_ERROR, good, queue, 0, -ENOENT);
+	SPOILED(DRM_IOCTL_TRN_QUEUE_ERROR, good, queue, NONE, -ENOENT);
+	SPOILED(DRM_IOCTL_TRN_QUEUE_ERROR, good, reason, 1, -EINVAL);
+	SPOILED(DRM_IOCTL_TRN_QUEUE_ERROR, good, packet, 1, -EINVAL);
+	SPOILED(DRM_IOCTL_TRN_QUEUE_ERROR, good, access, 1, -EINVAL);
+	SPOILED(DRM_IOCTL_TRN_QUEUE_ERROR, good, address, 1, -EINVAL);
+	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_QUEUE_ERROR, &good), 0);
+	ck_assert_uint_eq(good.reason, 0);
+}
+END_TEST
+
 START_TEST(submit_packets)
 {
 	static const uint8_t forbidden[] = {
@@ -488,6 +503,7 @@ int main(void)
 	tcase_add_test(cases, bind_operations);
 	tcase_add_test(cases, bind_array);
 	tcase_add_test(cases, queue_create);
+	tcase_add_test(cases, queue_error);
 	tcase_add_test(cases, submit_packets);
 	tcase_add_test(cases, submit_arguments);
 	tcase_add_test(cases, wait_arguments);
