@@ -8,9 +8,15 @@
  * command that exceeds the chip's own time limit, makes it dead.
  */
 #include <linux/dma-mapping.h>
+#include <linux/moduleparam.h>
 #include <linux/pci.h>
 
 #include "trn_device.h"
+
+static unsigned int admin_timeout_ms;
+module_param(admin_timeout_ms, uint, 0444);
+MODULE_PARM_DESC(admin_timeout_ms,
+		 "Longest time of an admin command in ms, 0 = what the chip says (default 0)");
 
 #define TRN_ADMIN_STATUS_LAST	TRN_ADMIN_BAD_STATE
 
@@ -134,7 +140,7 @@ out_unlock:
  * @cmd: command; command_id is filled in
  *
  * Sleeps uninterruptibly, because nobody else could take over the command's
- * memory, but never longer than the chip's admin timeout: then it is dead.
+ * memory, but never longer than the admin timeout: then the chip is dead.
  *
  * Return: 0, a TRN_ADMIN_* status (> 0), or -ENODEV when the chip is dead.  After
  * -ENODEV the chip can no longer access host memory: memory may be freed.
@@ -142,7 +148,7 @@ out_unlock:
 int trn_admin_exec(struct trn_device *tdev, struct trn_admin_command *cmd)
 {
 	struct trn_admin *admin = &tdev->admin;
-	unsigned int timeout_ms = tdev->caps.admin_timeout_ms;
+	unsigned int timeout_ms = admin_timeout_ms ?: tdev->caps.admin_timeout_ms;
 	struct trn_admin_slot *slot;
 	int result;
 

@@ -12,8 +12,8 @@ MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
 
 VERBS = {"run": "command", "shell": "shell"}  # functions of guest/second
 
-# Parameters of the driver that watch the time, which means nothing under icount.
-UNTIMED = ("heartbeat_ms", "job_timeout_ms")
+# Parameters of the driver that watch the time, which means nothing under icount: off, or an hour.
+UNTIMED = {"heartbeat_ms": 0, "job_timeout_ms": 0, "admin_timeout_ms": 3600000}
 
 PASSED = ("TERM", "COLORTERM", "NO_COLOR", "CI", "TZ")
 
@@ -63,7 +63,7 @@ def module_parameters(options, driver):
     params = list(options.module_param)
     if options.icount:
         known = [entry.split(":")[0] for entry in world.modinfo(driver, "parm")]
-        params += [f"{name}=0" for name in UNTIMED if name in known]
+        params += [f"{name}={value}" for name, value in UNTIMED.items() if name in known]
     return params
 
 
