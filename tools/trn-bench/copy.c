@@ -61,8 +61,9 @@ static int move(struct trn_queue *queue, struct path *path, uint64_t size, int l
 }
 
 /*
- * Moves everything once, so that no leg is the first to touch its memory, and then clears
- * it, so that what arrives was moved by the legs that are timed.
+ * Moves everything once, so that no leg is the first to touch its memory, and then overwrites
+ * it, so that what arrives was moved by the legs that are timed.  Not with zeroes, for which
+ * a device need not keep memory.
  */
 static int warm_up(struct trn_queue *queue, struct path *path, uint64_t size)
 {
@@ -71,7 +72,7 @@ static int warm_up(struct trn_queue *queue, struct path *path, uint64_t size)
 	for (leg = 0; !error && leg < LEGS; leg++)
 		error = move(queue, path, size, leg);
 	for (leg = 0; !error && leg < LEGS; leg++)
-		error = trn_fill(queue, path->buffer[leg + 1], 0, size, 0, 8);
+		error = trn_fill(queue, path->buffer[leg + 1], 0, size, UINT64_MAX, 8);
 	return error;
 }
 
