@@ -8,6 +8,8 @@
 
 #define QUEUE_ENTRIES 64
 #define SEED	      20260401
+/* Not zeroes: a virtual chip gives memory back for those, and has to get it again. */
+#define CLEARED	      UINT64_C(0xa5a5a5a5a5a5a5a5)
 
 /* What the legs move between. */
 struct path {
@@ -61,7 +63,7 @@ static int move(struct trn_queue *queue, struct path *path, uint64_t size, int l
 }
 
 /*
- * Moves everything once, so that no leg is the first to touch its memory, and then clears
+ * Moves everything once, so that no leg is the first to touch its memory, and then overwrites
  * it, so that what arrives was moved by the legs that are timed.
  */
 static int warm_up(struct trn_queue *queue, struct path *path, uint64_t size)
@@ -71,7 +73,7 @@ static int warm_up(struct trn_queue *queue, struct path *path, uint64_t size)
 	for (leg = 0; !error && leg < LEGS; leg++)
 		error = move(queue, path, size, leg);
 	for (leg = 0; !error && leg < LEGS; leg++)
-		error = trn_fill(queue, path->buffer[leg + 1], 0, size, 0, 8);
+		error = trn_fill(queue, path->buffer[leg + 1], 0, size, CLEARED, 8);
 	return error;
 }
 
