@@ -16,7 +16,7 @@ struct trn_user;
 struct trn_file {
 	struct trn_device *tdev;
 	struct list_head link;		/* trn_device.files */
-	/* Serialises creation and destruction of contexts and queues. */
+	/* Serialises creation of queues, and destruction of queues and contexts. */
 	struct mutex lock;
 	struct xarray contexts;		/* struct trn_context */
 	struct xarray queues;		/* struct trn_queue */

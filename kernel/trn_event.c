@@ -78,12 +78,13 @@ static void trn_event_read_log(struct trn_device *tdev)
 		return;
 	}
 	/* The log has next - count ... next - 1. */
-	if (tdev->event_seen + 1 < next - count)
-		trn_event_find_stopped(tdev);
 	for (i = 0; i < count; i++) {
 		if (next - count + i > tdev->event_seen)
 			trn_event_handle(tdev, &log->event[i]);
 	}
+	/* Only then: the log knows why a queue has stopped. */
+	if (tdev->event_seen + 1 < next - count)
+		trn_event_find_stopped(tdev);
 	tdev->event_seen = next - 1;
 }
 

@@ -115,7 +115,9 @@ void trn_queue_stopped(struct trn_device *tdev, u32 id, const struct trn_stop *s
 	if (!queue)
 		return;
 	spin_lock_irqsave(&queue->lock, flags);
-	queue->stop = *stop;
+	/* A reason that is known is not lost again. */
+	if (!queue->stop.reason || queue->stop.reason == DRM_TRN_STOP_UNKNOWN)
+		queue->stop = *stop;
 	spin_unlock_irqrestore(&queue->lock, flags);
 	trn_queue_set_error(queue, -EIO, TRN_CONTROL_STOPPED);
 	trn_submit_cancel(queue, trn_queue_stop_error(stop->reason), -EIO);

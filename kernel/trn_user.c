@@ -97,7 +97,7 @@ static u64 trn_user_hbm_quota(struct trn_file *file)
  * @size: bytes
  * @user: out: who was charged, for trn_user_uncharge_hbm()
  *
- * Return: 0; -EDQUOT; -ENOSPC if it is more than the chip has, quota or not.
+ * Return: 0; -EDQUOT; -ENOSPC when all of the chip is the limit.
  */
 int trn_user_charge_hbm(struct trn_file *file, u64 size, struct trn_user **user)
 {

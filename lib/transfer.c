@@ -367,8 +367,9 @@ static int move_window(const struct trn_box *piece, void *context)
 	if (error == -ENOMEM || error == -EFAULT)
 		return windows->write ? trn_transfer_staged_write(windows->queue, piece)
 				      : trn_transfer_staged_read(windows->queue, piece);
-	if (!error)
-		error = trn_queue_wait(windows->queue, windows->last, TRN_FOREVER);
+	if (error)
+		return error;
+	error = trn_queue_wait(windows->queue, windows->last, TRN_FOREVER);
 	windows->last = sequence;
 	return error;
 }
@@ -376,9 +377,11 @@ static int move_window(const struct trn_box *piece, void *context)
 static int move_all(struct trn_queue *queue, const struct trn_box *box, bool write)
 {
 	struct windows windows = { .queue = queue, .write = write };
-	int error = trn_box_cut(box, PIECE, move_window, &windows);
+	int error = trn_box_cut(box, PIECE, move_window, &windows), last;
 
-	return error ? error : trn_queue_wait(queue, windows.last, TRN_FOREVER);
+	/* After a failure too: the memory is the caller's again. */
+	last = trn_queue_wait(queue, windows.last, TRN_FOREVER);
+	return error ? error : last;
 }
 
 /* With a buffer that the CPU reads and writes well; @side is the buffer's. */

@@ -422,7 +422,7 @@ uint64_t trn_range_size(const struct trn_range *range);
 
 /**
  * What to do with addresses: bind a buffer where nothing is bound, unbind whatever is
- * bound, or both in one step, so that every access finds either the old or the new.
+ * bound, or unbind and then bind.  An access during a REPLACE finds the old, the new or nothing.
  */
 enum trn_bind_op {
 	TRN_BIND_MAP = 0,
@@ -762,7 +762,7 @@ int trn_queue_export_fence(struct trn_queue *queue, uint64_t sequence, int *fd);
  *	reason was lost
  * @access: faults: TRN_ACCESS_* of hw/trn_admin.h, else 0
  * @packet: index of the packet that failed, counted from the queue's first, modulo 2^32.  Each
- *submit adds packets of its own for the fence
+ *	submit adds packets of its own for the fence
  */
 struct trn_queue_error {
 	uint64_t address;

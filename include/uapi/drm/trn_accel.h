@@ -119,7 +119,7 @@ struct drm_trn_query_device {
 	__u64 page_size;
 };
 
-/** TRN_HBM_STACKS_MAX: stacks that struct drm_trn_query_memory has room for */
+/** DRM_TRN_HBM_STACKS_MAX: stacks that struct drm_trn_query_memory has room for */
 #define DRM_TRN_HBM_STACKS_MAX		16
 
 /**
@@ -241,8 +241,8 @@ struct drm_trn_bo_mmap_offset {
  *
  * The pages stay where they are until the object is freed, whatever the process does
  * to its address space, and count against the user's RLIMIT_MEMLOCK (-ENOMEM) unless the process
- * has CAP_IPC_LOCK.  After fork()
- * parent and device go on sharing them.  The object cannot be exported or mapped.
+ * has CAP_IPC_LOCK.  After fork() parent and device go on sharing them.  The object cannot be
+ * exported or mapped.
  * -EFAULT: not all of the range is memory that the process may access so.
  */
 struct drm_trn_bo_create_userptr {
@@ -271,7 +271,7 @@ struct drm_trn_bo_set_name {
 #define DRM_TRN_BIND_MAP		0
 /** DRM_TRN_BIND_UNMAP: take away what is mapped in the range */
 #define DRM_TRN_BIND_UNMAP		1
-/** DRM_TRN_BIND_REPLACE: UNMAP the range, then MAP */
+/** DRM_TRN_BIND_REPLACE: UNMAP the range, then MAP; accesses in between find nothing */
 #define DRM_TRN_BIND_REPLACE		2
 /** DRM_TRN_BIND_READONLY: the device may not write through this mapping (MAP, REPLACE) */
 #define DRM_TRN_BIND_READONLY		(1U << 0)
@@ -458,6 +458,7 @@ struct drm_trn_wait {
  * @access: out: TRN_ACCESS_*, faults only
  * @address: out: device virtual address of the access, faults only
  *
+ * Fields that are only out must be zero on the way in (-EINVAL).
  * Set before the job's fence, a WAIT or the control page tells that the queue has stopped.
  */
 struct drm_trn_queue_error {

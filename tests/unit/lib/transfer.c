@@ -296,8 +296,6 @@ START_TEST(memory_that_cannot_be_locked)
 }
 END_TEST
 
-/* ---- stages ---------------------------------------------------------- */
-
 static void *release_when_waited_for(void *unused)
 {
 	(void)unused;
@@ -306,6 +304,34 @@ static void *release_when_waited_for(void *unused)
 	fake_hold(false);
 	return NULL;
 }
+
+/* A transfer that fails on its way returns when the device has done with the caller's memory. */
+START_TEST(memory_is_let_go_after_failure)
+{
+	/* One MiB of the device again and again: more than is moved at once. */
+	const struct trn_layout from = { 0 }, to = { .strides = { MIB } };
+	const uint64_t sizes[4] = { MIB, 70, 1, 1 };
+	uint8_t *result = calloc(70, MIB);
+	struct trn_buffer *hbm;
+	pthread_t thread;
+
+	start(TRN_QUEUE_KERNEL, 16);
+	hbm = buffer(TRN_PLACEMENT_HBM, MIB);
+	ck_assert_int_eq(trn_fill(queue, hbm, 0, MIB, 0x5a, 1), 0);
+	fake_hold(true);
+	fake_fail(DRM_IOCTL_TRN_BO_CREATE_USERPTR, 1, -EACCES);
+	ck_assert_int_eq(pthread_create(&thread, NULL, release_when_waited_for, NULL), 0);
+	ck_assert_int_eq(trn_read_nd(queue, result, &to, hbm, &from, sizes), -EACCES);
+	ck_assert_uint_eq(result[0], 0x5a);
+	ck_assert_uint_eq(result[64 * MIB - 1], 0x5a);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(trn_buffer_destroy(hbm), 0);
+	stop();
+	free(result);
+}
+END_TEST
+
+/* ---- stages ---------------------------------------------------------- */
 
 /* After a failure the device may still read a stage: the next transfer must leave it alone. */
 START_TEST(stage_in_use_after_failure)
@@ -499,6 +525,7 @@ int main(void)
 	tcase_add_loop_test(cases, asynchronous, 0, 2);
 	tcase_add_loop_test(cases, locked_memory_is_let_go_with_the_queue, 0, 2);
 	tcase_add_loop_test(cases, memory_that_cannot_be_locked, 0, 2);
+	tcase_add_test(cases, memory_is_let_go_after_failure);
 	tcase_add_test(cases, stage_in_use_after_failure);
 	tcase_add_loop_test(cases, boxes, 0, 2);
 	tcase_add_loop_test(cases, box_arguments, 0, 2);

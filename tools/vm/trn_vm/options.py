@@ -25,7 +25,7 @@ tree, writable and at its own path; what was built for the guest is first in PAT
   --mem SIZE        guest memory (default 2G)
   --iommu           give the guest an IOMMU
   --icount          count instructions: one nanosecond of guest time each, one CPU,
-                    no heartbeat check and no job timeout
+                    no heartbeat check, no job timeout, an hour for admin commands
   --timeout S       end the run after S seconds (default 600, 0 is never)
   --append ARGS     more kernel command line
   --log FILE        keep the guest's console there
@@ -38,6 +38,7 @@ In a shell, Ctrl-] ends the guest at once.
 """
 
 LANES = ("stable", "backports", "debug")
+GENERATIONS = ("inf2", "trn1", "trn2", "trn3", "trn4")
 
 
 class UsageError(Exception):
@@ -103,7 +104,7 @@ def parse(argv):
 
     parser = Parser(add_help=False, allow_abbrev=False)
     parser.add_argument("--kernel", default="stable", choices=LANES)
-    parser.add_argument("--gen", default="trn2")
+    parser.add_argument("--gen", default="trn2", choices=GENERATIONS)
     parser.add_argument("--chips", type=count(0, 24), default=1)
     parser.add_argument("--hbm", type=size)
     parser.add_argument("--aperture", type=size, default=256 << 20)
