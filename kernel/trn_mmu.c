@@ -49,7 +49,7 @@ static struct trn_mmu_table *trn_mmu_alloc_table(struct trn_mmu *mmu, int level)
 	struct trn_mmu_table *table;
 
 	table = kvzalloc(struct_size(table, child, level ? TRN_PT_ENTRIES : 0),
-			 GFP_KERNEL_ACCOUNT);
+			 GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	if (!table)
 		return NULL;
 	table->entries = mmu->allocator->alloc(mmu->arg, &table->dma);

@@ -81,10 +81,7 @@ static int trn_userptr_init(struct trn_device *tdev, struct trn_bo *bo, u64 addr
 			bo->base.size);
 		return ret;
 	}
-	ret = trn_userptr_pin(bo, address);
-	if (ret)
-		return ret;
-	return trn_host_map(tdev, bo);
+	return trn_userptr_pin(bo, address);
 }
 
 void trn_userptr_release(struct trn_bo *bo)
@@ -115,8 +112,29 @@ static struct trn_bo *trn_userptr_create(struct trn_device *tdev, struct drm_fil
 		drm_gem_object_put(&bo->base);
 		return ERR_PTR(ret);
 	}
-	trn_gem_publish(bo);
 	return bo;
+}
+
+/* Takes over the caller's reference to @bo. */
+static int trn_userptr_map(struct trn_device *tdev, struct trn_bo *bo, struct drm_file *drm_file,
+			   u32 *handle)
+{
+	int idx, ret;
+
+	if (!trn_device_enter(tdev, &idx)) {
+		drm_gem_object_put(&bo->base);
+		return -ENODEV;
+	}
+	ret = trn_host_map(tdev, bo);
+	if (ret) {
+		drm_gem_object_put(&bo->base);
+		goto out_exit;
+	}
+	trn_gem_publish(bo);
+	ret = trn_gem_create_handle(bo, drm_file, handle);
+out_exit:
+	trn_device_exit(idx);
+	return ret;
 }
 
 int trn_ioctl_bo_create_userptr(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -124,8 +142,8 @@ int trn_ioctl_bo_create_userptr(struct drm_device *drm, void *data, struct drm_f
 	struct trn_device *tdev = to_trn_device(drm);
 	struct drm_trn_bo_create_userptr *args = data;
 	struct trn_bo *bo;
-	int idx, ret;
 	u64 end;
+	int ret;
 
 	if (args->flags & ~DRM_TRN_BO_READONLY || !args->size ||
 	    !PAGE_ALIGNED(args->address) || !PAGE_ALIGNED(args->size) ||
@@ -134,17 +152,16 @@ int trn_ioctl_bo_create_userptr(struct drm_device *drm, void *data, struct drm_f
 	if (end > TASK_SIZE)
 		return -EFAULT;
 
-	if (!trn_device_enter(tdev, &idx))
+	if (trn_device_state(tdev) != TRN_STATE_OK)
 		return -ENODEV;
+	/*
+	 * Outside of trn_device_enter(): a page may have to come from a process that takes
+	 * its time (userfaultfd, FUSE), and removal must not wait for that.
+	 */
 	bo = trn_userptr_create(tdev, drm_file, args);
-	if (IS_ERR(bo)) {
-		drm_dbg(drm, "user memory at 0x%llx, %llu bytes, flags 0x%x: %pe\n",
-			args->address, args->size, args->flags, bo);
-		ret = PTR_ERR(bo);
-		goto out_exit;
-	}
-	ret = trn_gem_create_handle(bo, drm_file, &args->handle);
-out_exit:
-	trn_device_exit(idx);
+	ret = IS_ERR(bo) ? PTR_ERR(bo) : trn_userptr_map(tdev, bo, drm_file, &args->handle);
+	if (ret)
+		drm_dbg(drm, "user memory at 0x%llx, %llu bytes, flags 0x%x: %d\n",
+			args->address, args->size, args->flags, ret);
 	return ret;
 }

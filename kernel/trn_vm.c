@@ -20,7 +20,9 @@ static __le64 *trn_vm_alloc_table(void *arg, dma_addr_t *dma)
 {
 	struct trn_device *tdev = arg;
 
-	return dma_alloc_coherent(&tdev->pdev->dev, TRN_PT_SIZE, dma, GFP_KERNEL_ACCOUNT);
+	/* Too much is -ENOMEM for who asks, and not the end of some other process. */
+	return dma_alloc_coherent(&tdev->pdev->dev, TRN_PT_SIZE, dma,
+				  GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
 
 static void trn_vm_free_table(void *arg, __le64 *entries, dma_addr_t dma)

@@ -8,11 +8,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -241,6 +244,53 @@ START_TEST(imports_are_let_go)
 }
 END_TEST
 
+/* User memory that comes only when the driver is unbound does not hold up the unbinding. */
+START_TEST(user_memory_comes_late)
+{
+	void *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range = { .start = (uintptr_t)memory, .len = SIZE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int faults, fd, pid;
+	uint32_t unused;
+
+	if (death) {
+		fprintf(stderr, "memory_gone: skipped, for unbind\n");
+		return;
+	}
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	ck_assert_msg(faults >= 0, "userfaultfd: %s", strerror(errno));
+	ck_assert_int_eq(ioctl(faults, UFFDIO_API, &api), 0);
+	ck_assert_int_eq(ioctl(faults, UFFDIO_REGISTER, &range), 0);
+	guest_pci(0, pci, sizeof(pci));
+	fd = guest_open(0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		struct uffdio_zeropage zero = { .range = range.range };
+		struct uffd_msg fault;
+
+		/* The call waits for the page. */
+		if (read(faults, &fault, sizeof(fault)) != sizeof(fault))
+			_exit(1);
+		driver("unbind");
+		_exit(ioctl(faults, UFFDIO_ZEROPAGE, &zero) ? 2 : 0);
+	}
+	guest_fails(guest_userptr(fd, memory, SIZE, 0, &unused), -ENODEV);
+	guest_child_passed(pid);
+	close(fd);
+	close(faults);
+	munmap(memory, SIZE);
+	driver("bind");
+	fd = guest_open(0);
+	guest_fails(guest_hbm(fd, DRM_TRN_STACK_ANY, 4096, &unused), 0);
+	close(fd);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	Suite *suite = suite_create("memory_gone");
@@ -254,6 +304,7 @@ int main(int argc, char **argv)
 	tcase_set_timeout(cases, 120);
 	tcase_add_test(cases, mappings_stay);
 	tcase_add_test(cases, imports_are_let_go);
+	tcase_add_test(cases, user_memory_comes_late);
 	suite_add_tcase(suite, cases);
 	return check_run(suite);
 }
