@@ -16,12 +16,16 @@
 #include "trn_drv.h"
 #include "trn_queue.h"
 
-static void trn_context_release(struct kref *ref)
+/* For trn_mapping_init() to arrange: the last reference is gone. */
+void trn_context_free(struct trn_context *context)
 {
-	struct trn_context *context = container_of(ref, struct trn_context, ref);
-
 	mutex_destroy(&context->vm.lock);
 	kfree(context);
+}
+
+static void trn_context_release(struct kref *ref)
+{
+	trn_mapping_put(container_of(ref, struct trn_context, ref));
 }
 
 void trn_context_put(struct trn_context *context)

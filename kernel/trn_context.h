@@ -18,13 +18,15 @@ struct trn_file;
 struct trn_context {
 	struct kref ref;
 	struct trn_vm vm;
-	struct drm_gpuvm gpuvm;			/* of trn_mapping.va; protected by vm.lock */
+	/* Of trn_mapping.va; protected by vm.lock.  Frees the context, when @ref is 0. */
+	struct drm_gpuvm gpuvm;
 	struct trn_bind_queue bind_queue;
 };
 
 struct trn_context *trn_context_get(struct trn_file *file, u32 id);
 struct trn_context *trn_context_get_by_asid(struct trn_device *tdev, u16 asid);
 void trn_context_put(struct trn_context *context);
+void trn_context_free(struct trn_context *context);
 void trn_context_destroy_all(struct trn_file *file);
 void trn_context_fail_all(struct trn_device *tdev);
 

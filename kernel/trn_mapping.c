@@ -117,7 +117,7 @@ static int trn_mapping_step_remap(struct drm_gpuva_op *op, void *priv)
 
 static void trn_mapping_vm_free(struct drm_gpuvm *gpuvm)
 {
-	trn_context_put(to_trn_context(gpuvm));
+	trn_context_free(to_trn_context(gpuvm));
 }
 
 static const struct drm_gpuvm_ops trn_mapping_ops = {
@@ -126,6 +126,7 @@ static const struct drm_gpuvm_ops trn_mapping_ops = {
 	.sm_step_remap = trn_mapping_step_remap,
 };
 
+/* From here on @context is freed by trn_mapping_vm_free(), after trn_mapping_put(). */
 int trn_mapping_init(struct trn_context *context)
 {
 	struct drm_device *drm = &context->vm.tdev->drm;
@@ -134,8 +135,6 @@ int trn_mapping_init(struct trn_context *context)
 	resv = drm_gpuvm_resv_object_alloc(drm);
 	if (!resv)
 		return -ENOMEM;
-	/* Until trn_mapping_vm_free(). */
-	kref_get(&context->ref);
 	drm_gpuvm_init(&context->gpuvm, TRN_DRIVER_NAME, TRN_GPUVM_FLAGS, drm, resv, 0,
 		       BIT_ULL(TRN_VA_BITS), 0, 0, &trn_mapping_ops);
 	drm_gem_object_put(resv);
@@ -156,6 +155,14 @@ void trn_mapping_fini(struct trn_context *context)
 	}
 	mutex_unlock(&context->vm.lock);
 	trn_mapping_free_list(&removed);
+}
+
+/*
+ * Nobody has @context any more.  Not before: a VM_BIND in flight may still connect objects
+ * with a context that was destroyed.
+ */
+void trn_mapping_put(struct trn_context *context)
+{
 	drm_gpuvm_put(&context->gpuvm);
 }
 

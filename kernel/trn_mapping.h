@@ -31,6 +31,7 @@ struct trn_mapping_change {
 
 int trn_mapping_init(struct trn_context *context);
 void trn_mapping_fini(struct trn_context *context);
+void trn_mapping_put(struct trn_context *context);
 
 struct drm_gpuvm_bo *trn_mapping_get_bo(struct trn_context *context, struct trn_bo *bo);
 void trn_mapping_put_bo(struct drm_gpuvm_bo *vm_bo);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sync_file.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -839,6 +841,56 @@ START_TEST(killed_in_a_large_bind)
 }
 END_TEST
 
+/* A call whose operations come from user memory only after its context was destroyed. */
+START_TEST(destroyed_while_copying)
+{
+	struct drm_trn_bind_op *ops = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct drm_trn_vm_bind bind = {
+		.context = context,
+		.ops = { .stride = sizeof(*ops), .count = 1, .pointer = (uintptr_t)ops },
+	};
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range = { .start = (uintptr_t)ops, .len = 4096 },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	uint32_t handle = guest_bo(fd, DRM_TRN_BO_HOST, 4096);
+	int faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC), pid, status;
+
+	ck_assert_ptr_ne(ops, MAP_FAILED);
+	ck_assert_msg(faults >= 0, "userfaultfd: %s", strerror(errno));
+	ck_assert_int_eq(ioctl(faults, UFFDIO_API, &api), 0);
+	ck_assert_int_eq(ioctl(faults, UFFDIO_REGISTER, &range), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		static _Alignas(4096) uint8_t page[4096];
+		struct drm_trn_bind_op op = { .handle = handle, .va = 1 << 21, .size = 4096 };
+		struct drm_trn_context_destroy destroy = { .context = context };
+		struct uffdio_copy copy = {
+			.dst = (uintptr_t)ops,
+			.src = (uintptr_t)page,
+			.len = sizeof(page),
+		};
+		struct uffd_msg fault;
+
+		memcpy(page, &op, sizeof(op));
+		if (read(faults, &fault, sizeof(fault)) != sizeof(fault))
+			_exit(1);
+		if (guest_ioctl(fd, DRM_IOCTL_TRN_CONTEXT_DESTROY, &destroy))
+			_exit(2);
+		_exit(ioctl(faults, UFFDIO_COPY, &copy) ? 3 : 0);
+	}
+	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_VM_BIND, &bind), -ENOENT);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	close(faults);
+	munmap(ops, 4096);
+	context = guest_context(fd);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("bind");
@@ -858,6 +910,7 @@ int main(void)
 	tcase_add_test(cases, later_after_an_error);
 	tcase_add_test(cases, later_without_operations);
 	tcase_add_test(cases, refused);
+	tcase_add_test(cases, destroyed_while_copying);
 	tcase_add_test(cases, destroyed_while_waiting);
 	tcase_add_test(cases, closed_while_waiting);
 	tcase_add_test(cases, killed_while_waiting);
