@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
@@ -33,6 +34,11 @@ unsigned int guest_chips(void)
 	count = (unsigned int)list->count;
 	trn_device_list_free(list);
 	return count;
+}
+
+int guest_unload_module(void)
+{
+	return syscall(SYS_delete_module, "trn", O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 int guest_open(unsigned int chip)

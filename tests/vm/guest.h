@@ -36,6 +36,8 @@ void guest_pattern(void *memory, uint64_t size, uint64_t seed);
 unsigned int guest_chips(void);
 int guest_open(unsigned int chip);
 struct drm_trn_query_device guest_info(int fd);
+/* rmmod, without the time that it takes to start a program. */
+int guest_unload_module(void);
 /* Free HBM of all stacks. */
 uint64_t guest_free(int fd);
 

@@ -118,8 +118,7 @@ START_TEST(unload_and_load)
 
 	remember_chips();
 	for (cycle = 1; cycle <= reloads(); cycle++) {
-		ck_assert_msg(!syscall(SYS_delete_module, "trn", O_NONBLOCK), "unload: %s",
-			      strerror(errno));
+		guest_fails(guest_unload_module(), 0);
 		ck_assert_uint_eq(guest_chips(), 0);
 		ck_assert_msg(!syscall(SYS_finit_module, module, "", 0), "load: %s",
 			      strerror(errno));
