@@ -3,13 +3,13 @@
 vm_guest := tests/vm/guest.c
 vm_guest_memory := tests/vm/guest_memory.c $(vm_guest)
 
-$(eval $(call guest_program,memory,tests/vm/memory.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,memory,tests/vm/memory.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,copy,tests/vm/copy.c tests/vm/rig.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,transfer,tests/vm/transfer.c tests/vm/rig.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,memory_place,tests/vm/memory_place.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
-$(eval $(call guest_program,memory_mmap,tests/vm/memory_mmap.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
-$(eval $(call guest_program,userptr,tests/vm/userptr.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
-$(eval $(call guest_program,dmabuf,tests/vm/dmabuf.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,memory_mmap,tests/vm/memory_mmap.c tests/vm/first_chip.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,userptr,tests/vm/userptr.c tests/vm/first_chip.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,dmabuf,tests/vm/dmabuf.c tests/vm/first_chip.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,memory_stress,tests/vm/memory_stress.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,memory_full,tests/vm/memory_full.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,memory_gone,tests/vm/memory_gone.c $(vm_guest_memory),check libdrm,$(LIBTRN)))

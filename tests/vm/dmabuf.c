@@ -19,24 +19,10 @@
 
 #include <tests/check_run.h>
 
+#include "first_chip.h"
 #include "guest_memory.h"
 
 #define SIZE (300 * KIB)
-
-static int fd;
-static struct guest_mover mover;
-
-static void start(void)
-{
-	fd = guest_open(0);
-	mover = guest_mover(fd);
-}
-
-static void stop(void)
-{
-	guest_mover_end(&mover);
-	close(fd);
-}
 
 static void *map_dma_buf(int dma_buf, int protection)
 {

@@ -8,7 +8,7 @@
 
 #include <tests/check_run.h>
 
-#include "guest.h"
+#include "guest_memory.h"
 
 #define KIB   UINT64_C(1024)
 #define MIB   (KIB * 1024)
@@ -145,19 +145,6 @@ static int allocate(int fd, uint32_t stack, uint64_t size, uint32_t *handle)
 	return error;
 }
 
-static struct drm_trn_query_memory use(int fd)
-{
-	struct drm_trn_query_memory memory = { 0 };
-	struct drm_trn_query query = {
-		.query = DRM_TRN_QUERY_MEMORY,
-		.size = sizeof(memory),
-		.pointer = (uintptr_t)&memory,
-	};
-
-	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_QUERY, &query), 0);
-	return memory;
-}
-
 /*
  * Fills a stack with the largest objects that it says it has room for, asks for more, and
  * gives all of it back.  Nothing is bound: that would take as many entries as pages.
@@ -165,11 +152,11 @@ static struct drm_trn_query_memory use(int fd)
 START_TEST(exhaustion)
 {
 	int fd = guest_open(0);
-	struct drm_trn_query_memory before = use(fd), now, after;
+	struct drm_trn_query_memory before = guest_memory(fd), now, after;
 	uint32_t handles[128], count = 0, other;
 
 	guest_fails(allocate(fd, 0, before.stack[0].free + 4096, &other), -ENOSPC);
-	for (now = before; now.stack[0].largest; now = use(fd)) {
+	for (now = before; now.stack[0].largest; now = guest_memory(fd)) {
 		ck_assert_uint_lt(count, 128);
 		guest_fails(allocate(fd, 0, now.stack[0].largest, &handles[count]), 0);
 		count++;
@@ -184,7 +171,7 @@ START_TEST(exhaustion)
 
 		guest_fails(guest_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &gem_close), 0);
 	}
-	after = use(fd);
+	after = guest_memory(fd);
 	ck_assert_mem_eq(&before, &after, sizeof(before));
 	close(fd);
 }

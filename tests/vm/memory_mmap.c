@@ -7,21 +7,8 @@
 
 #include <tests/check_run.h>
 
+#include "first_chip.h"
 #include "guest_memory.h"
-
-static int fd;
-static struct guest_mover mover;
-
-static void start(void)
-{
-	fd = guest_open(0);
-	mover = guest_mover(fd);
-}
-
-static void stop(void)
-{
-	close(fd);
-}
 
 static uint32_t visible(uint64_t size)
 {

@@ -187,6 +187,16 @@ static const uint64_t sizes[] = { 4 * KIB, 12 * KIB, MIB, 2 * MIB + 4 * KIB, 8 *
 
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
+static uint32_t hbm_of_size(int fd, size_t i)
+{
+	uint32_t handle;
+
+	guest_fails(guest_create(fd, DRM_TRN_BO_HBM, 0, sizes[i],
+				 i % 2 ? DRM_TRN_BO_CPU_VISIBLE : 0, &handle),
+		    0);
+	return handle;
+}
+
 static void leave_patterns(void)
 {
 	int fd = guest_open(0);
@@ -194,11 +204,8 @@ static void leave_patterns(void)
 	size_t i;
 
 	for (i = 0; i < SIZES; i++) {
-		uint32_t handle;
+		uint32_t handle = hbm_of_size(fd, i);
 
-		guest_fails(guest_create(fd, DRM_TRN_BO_HBM, 0, sizes[i],
-					 i % 2 ? DRM_TRN_BO_CPU_VISIBLE : 0, &handle),
-			    0);
 		guest_fill_object(&mover, handle, sizes[i], i + 1);
 		handle = guest_bo(fd, DRM_TRN_BO_HOST, sizes[i]);
 		guest_fill_object(&mover, handle, sizes[i], i + 1);
@@ -212,11 +219,8 @@ static void find_zeroes(void)
 	size_t i;
 
 	for (i = 0; i < SIZES; i++) {
-		uint32_t handle;
+		uint32_t handle = hbm_of_size(fd, i);
 
-		guest_fails(guest_create(fd, DRM_TRN_BO_HBM, 0, sizes[i],
-					 i % 2 ? DRM_TRN_BO_CPU_VISIBLE : 0, &handle),
-			    0);
 		guest_check_zero(&mover, handle, sizes[i]);
 		handle = guest_bo(fd, DRM_TRN_BO_HOST, sizes[i]);
 		guest_check_zero(&mover, handle, sizes[i]);

@@ -13,25 +13,11 @@
 
 #include <tests/check_run.h>
 
+#include "first_chip.h"
 #include "guest_memory.h"
 
 #define SIZE (256 * KIB)
 #define HUGE (2 * MIB)
-
-static int fd;
-static struct guest_mover mover;
-
-static void start(void)
-{
-	fd = guest_open(0);
-	mover = guest_mover(fd);
-}
-
-static void stop(void)
-{
-	guest_mover_end(&mover);
-	close(fd);
-}
 
 static void *map(size_t size, int protection, int flags, int file)
 {

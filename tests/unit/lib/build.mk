@@ -7,8 +7,8 @@ $(eval $(call unit_test,lib-box,tests/unit/lib/box.c,,$(LIBTRN)))
 $(eval $(call unit_test,lib-ring,tests/unit/lib/ring.c,libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-device,tests/unit/lib/device.c $(lib_fake),libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-memory,tests/unit/lib/memory.c $(lib_fake),libdrm,$(LIBTRN)))
-$(eval $(call unit_test,lib-queue,tests/unit/lib/queue.c $(lib_fake),libdrm,$(LIBTRN)))
-$(eval $(call unit_test,lib-transfer,tests/unit/lib/transfer.c $(lib_fake),libdrm,$(LIBTRN)))
+$(eval $(call unit_test,lib-queue,tests/unit/lib/queue.c tests/unit/lib/fake_queue.c $(lib_fake),libdrm,$(LIBTRN)))
+$(eval $(call unit_test,lib-transfer,tests/unit/lib/transfer.c tests/unit/lib/fake_queue.c $(lib_fake),libdrm,$(LIBTRN)))
 
 # The layout for 32 bits is read from an object file, so that no 32-bit library is needed.
 $(eval $(call unit_test,uapi-layout,tests/unit/lib/uapi_layout.c,,))

@@ -13,49 +13,10 @@
 #include <trn/trn.h>
 
 #include "fake.h"
+#include "fake_queue.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)
-
-static struct trn_device *device;
-static struct trn_context *context;
-static struct trn_queue *queue;
-
-static const enum trn_queue_mode modes[] = { TRN_QUEUE_KERNEL, TRN_QUEUE_USER };
-
-static void start(enum trn_queue_mode mode, uint32_t entries)
-{
-	const char *path = fake_start(NULL);
-
-	ck_assert_int_eq(trn_device_open_path(path, &device), 0);
-	ck_assert_int_eq(trn_context_create(device, &context), 0);
-	ck_assert_int_eq(trn_queue_create(context, mode, entries, &queue), 0);
-}
-
-static void stop(void)
-{
-	ck_assert_int_eq(trn_queue_destroy(queue), 0);
-	ck_assert_int_eq(trn_context_destroy(context), 0);
-	ck_assert_int_eq(trn_device_close(device), 0);
-	ck_assert_uint_eq(fake_objects(), 0);
-	fake_stop();
-}
-
-static struct trn_buffer *buffer(enum trn_placement placement, uint64_t size)
-{
-	struct trn_buffer *buffer;
-
-	ck_assert_int_eq(trn_buffer_create(context, placement, TRN_STACK_ANY, size, 0, &buffer), 0);
-	return buffer;
-}
-
-static uint8_t *pointer(struct trn_buffer *buffer)
-{
-	void *pointer;
-
-	ck_assert_int_eq(trn_buffer_map(buffer, &pointer), 0);
-	return pointer;
-}
 
 /* ---- now ------------------------------------------------------------- */
 

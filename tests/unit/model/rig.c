@@ -2,9 +2,11 @@
 #include "rig.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define STEPS_MAX 50000000
 
@@ -597,4 +599,36 @@ void rig_pattern(void *memory, size_t length, unsigned int seed)
 		x = x * 1664525 + 1013904223;
 		bytes[i] = x >> 24;
 	}
+}
+
+static uint64_t random_state;
+
+void rig_random_seed(uint64_t seed)
+{
+	random_state = seed;
+}
+
+uint64_t rig_random(void)
+{
+	/* xorshift64* */
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return random_state * 0x2545f4914f6cdd1dULL;
+}
+
+uint64_t rig_below(uint64_t limit)
+{
+	return (rig_random() >> 11) % limit;
+}
+
+uint64_t rig_resident(void)
+{
+	unsigned long long size, pages;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fscanf(file, "%llu %llu", &size, &pages), 2);
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -167,4 +167,13 @@ void rig_assert_fault(struct rig *rig, const struct rig_queue *queue, uint8_t re
 /* Bytes that differ from place to place. */
 void rig_pattern(void *memory, size_t length, unsigned int seed);
 
+/* Random numbers, the same from the same seed, which is not 0. */
+void rig_random_seed(uint64_t seed);
+uint64_t rig_random(void);
+/* 0 … @limit - 1 */
+uint64_t rig_below(uint64_t limit);
+
+/* Bytes of memory that this process has. */
+uint64_t rig_resident(void);
+
 #endif /* TRN_TEST_RIG_H */

@@ -2,7 +2,6 @@
 /* The chip as a whole: life cycle, executor, and the memory that HBM takes. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -291,28 +290,17 @@ START_TEST(hbm_follows_what_is_written)
 }
 END_TEST
 
-static uint64_t resident(void)
-{
-	unsigned long long size, pages;
-	FILE *file = fopen("/proc/self/statm", "r");
-
-	ck_assert_ptr_nonnull(file);
-	ck_assert_int_eq(fscanf(file, "%llu %llu", &size, &pages), 2);
-	fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 START_TEST(four_large_chips_are_small)
 {
 	static struct rig large[4];
-	uint64_t before = resident();
+	uint64_t before = rig_resident();
 
 	for (unsigned int i = 0; i < 4; i++) {
 		rig_create(&large[i], "trn3", 144ULL << 30, 0);
 		rig_enable(&large[i], 64);
 		ck_assert_int_eq(trn_chip_start(large[i].chip), 0);
 	}
-	ck_assert_uint_lt(resident() - before, 64 << 20);
+	ck_assert_uint_lt(rig_resident() - before, 64 << 20);
 	for (unsigned int i = 0; i < 4; i++)
 		rig_destroy(&large[i]);
 }

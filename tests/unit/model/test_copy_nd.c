@@ -23,15 +23,6 @@ static struct rig_space kernel, space;
 static struct rig_queue queue;
 static uint16_t next_queue;
 static uint64_t host_dma, shuffled_dma;
-static uint64_t random_state;
-
-static uint64_t below(uint64_t limit)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (random_state * 0x2545f4914f6cdd1dULL >> 11) % limit;
-}
 
 /* A permutation of 256 pages. */
 static uint64_t shuffle(uint64_t page)
@@ -56,7 +47,7 @@ static void setup(void)
 	rig_map(&rig, &space, REMOTE_VA, TRN_PTE_TARGET_HOST, RIG_REMOTE, SIZE);
 	rig_map(&rig, &space, HBM_VA, TRN_PTE_TARGET_HBM, 0, 8 * SIZE);
 	rig_map_leaves(&rig, &space, LARGE_VA, TRN_PTE_TARGET_HBM, 0, 1ULL << 30, 2);
-	random_state = 0x9e3779b97f4a7c15ULL;
+	rig_random_seed(0x9e3779b97f4a7c15ULL);
 }
 
 static void teardown(void)
@@ -162,7 +153,7 @@ static void check(const struct shape *shape, uint64_t source_va, uint64_t destin
 {
 	uint8_t *source = malloc(SIZE), *expected = malloc(SIZE), *result = malloc(SIZE);
 
-	rig_pattern(source, SIZE, (unsigned int)below(1000));
+	rig_pattern(source, SIZE, (unsigned int)rig_below(1000));
 	rig_pattern(expected, SIZE, 1000);
 	poke(source_va, source);
 	poke(destination_va, expected);
@@ -187,21 +178,21 @@ static void random_shape(struct shape *shape)
 	uint64_t inner, room;
 
 	do {
-		inner = shape->size[0] = 1 + below(below(2) ? 16 : below(2) ? 300 : 20000);
+		inner = shape->size[0] = 1 + rig_below(rig_below(2) ? 16 : rig_below(2) ? 300 : 20000);
 		for (unsigned int i = 0; i < 3; i++) {
-			uint64_t pad = below(3) ? below(100) : below(9000);
+			uint64_t pad = rig_below(3) ? rig_below(100) : rig_below(9000);
 
-			shape->size[1 + i] = 1 + below(below(2) ? 3 : 40);
-			shape->destination_stride[i] = inner + (below(3) ? pad : 0);
-			shape->source_stride[i] = below(3) ? below(5000) : inner;
+			shape->size[1 + i] = 1 + rig_below(rig_below(2) ? 3 : 40);
+			shape->destination_stride[i] = inner + (rig_below(3) ? pad : 0);
+			shape->source_stride[i] = rig_below(3) ? rig_below(5000) : inner;
 			inner += (uint64_t)(shape->size[1 + i] - 1) * shape->destination_stride[i];
 		}
 	} while (extent_of(shape, shape->destination_stride) > SIZE ||
 		 extent_of(shape, shape->source_stride) > SIZE);
 	room = SIZE - extent_of(shape, shape->source_stride);
-	shape->source = below(room + 1);
+	shape->source = rig_below(room + 1);
 	room = SIZE - extent_of(shape, shape->destination_stride);
-	shape->destination = below(room + 1);
+	shape->destination = rig_below(room + 1);
 }
 
 static const uint64_t places[] = { HOST_VA, SHUFFLED, HBM_VA, LARGE_VA + (512 << 20), REMOTE_VA };
@@ -209,16 +200,16 @@ static const uint64_t places[] = { HOST_VA, SHUFFLED, HBM_VA, LARGE_VA + (512 <<
 
 START_TEST(random_shapes)
 {
-	random_state += (uint64_t)_i;
+	rig_random_seed(0x9e3779b97f4a7c15ULL + (uint64_t)_i);
 	for (unsigned int i = 0; i < 40; i++) {
-		unsigned int source = below(PLACES), destination = below(PLACES);
+		unsigned int source = rig_below(PLACES), destination = rig_below(PLACES);
 		struct shape shape;
 
 		if (source == destination)
 			continue;
 		random_shape(&shape);
-		rig.map_limit = below(3) ? 0 : 256 + below(10000);
-		rig.window = below(2) ? 0 : 65536;
+		rig.map_limit = rig_below(3) ? 0 : 256 + rig_below(10000);
+		rig.window = rig_below(2) ? 0 : 65536;
 		check(&shape, places[source], places[destination]);
 	}
 }

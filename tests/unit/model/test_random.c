@@ -19,85 +19,69 @@ static struct rig rig;
 static uint64_t pool;
 static uint64_t fortress; /* RAM that no table and no command names */
 static uint64_t ram_mark; /* where new rings go */
-static uint64_t random_state;
-
-static uint64_t next_random(void)
-{
-	/* xorshift64* */
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return random_state * 0x2545f4914f6cdd1dULL;
-}
-
-static uint64_t below(uint64_t limit)
-{
-	return next_random() % limit;
-}
-
 static bool rarely(void)
 {
-	return below(20) == 0;
+	return rig_below(20) == 0;
 }
 
 /* A page of the pool, or now and then something else. */
 static uint64_t random_dma(void)
 {
-	switch (below(30)) {
+	switch (rig_below(30)) {
 	case 0:
-		return next_random() & ~0xfffULL;
+		return rig_random() & ~0xfffULL;
 	case 1:
-		return RIG_REMOTE + below(RIG_REMOTE_SIZE / 4096) * 4096;
+		return RIG_REMOTE + rig_below(RIG_REMOTE_SIZE / 4096) * 4096;
 	case 2:
 		return RIG_NOWHERE;
 	case 3:
-		return next_random() >> below(64);
+		return rig_random() >> rig_below(64);
 	default:
-		return pool + below(PAGES) * 4096;
+		return pool + rig_below(PAGES) * 4096;
 	}
 }
 
 /* Addresses in few pages, so that they meet; sometimes anything. */
 static uint64_t random_va(void)
 {
-	uint64_t va = below(4) << TRN_PT_SHIFT(3) | below(2) << TRN_PT_SHIFT(2) |
-		      below(2) << TRN_PT_SHIFT(1) | below(8) << TRN_PT_SHIFT(0);
+	uint64_t va = rig_below(4) << TRN_PT_SHIFT(3) | rig_below(2) << TRN_PT_SHIFT(2) |
+		      rig_below(2) << TRN_PT_SHIFT(1) | rig_below(8) << TRN_PT_SHIFT(0);
 
 	if (rarely())
-		return next_random() >> below(64);
-	return rarely() ? va + below(4096) : va + below(512) * 8;
+		return rig_random() >> rig_below(64);
+	return rarely() ? va + rig_below(4096) : va + rig_below(512) * 8;
 }
 
 static uint64_t random_length(void)
 {
 	if (rarely())
-		return next_random() >> below(64);
-	return 1 + below(rarely() ? 1 << 16 : 9000);
+		return rig_random() >> rig_below(64);
+	return 1 + rig_below(rarely() ? 1 << 16 : 9000);
 }
 
 static uint64_t random_entry(void)
 {
 	uint64_t entry = random_dma() | TRN_PTE_VALID;
 
-	if (below(2))
-		entry |= TRN_PTE_LEAF | below(4) << 2 | below(2) << TRN_PTE_TARGET_SHIFT;
+	if (rig_below(2))
+		entry |= TRN_PTE_LEAF | rig_below(4) << 2 | rig_below(2) << TRN_PTE_TARGET_SHIFT;
 	if ((entry & TRN_PTE_LEAF) && !(entry & TRN_PTE_TARGET_MASK))
-		entry = (entry & 0xfff) | below(2 * RIG_HBM_SIZE / 4096) * 4096;
+		entry = (entry & 0xfff) | rig_below(2 * RIG_HBM_SIZE / 4096) * 4096;
 	/* Good as a large leaf of HBM; one of host memory would hold the fortress. */
-	if ((entry & TRN_PTE_LEAF) && !(entry & TRN_PTE_TARGET_MASK) && below(4) == 0)
-		entry &= ~((1ULL << TRN_PT_SHIFT(1 + below(2))) - 1) | 0xfff;
+	if ((entry & TRN_PTE_LEAF) && !(entry & TRN_PTE_TARGET_MASK) && rig_below(4) == 0)
+		entry &= ~((1ULL << TRN_PT_SHIFT(1 + rig_below(2))) - 1) | 0xfff;
 	if (rarely())
-		entry ^= 1ULL << below(64);
-	return rarely() ? next_random() : entry;
+		entry ^= 1ULL << rig_below(64);
+	return rarely() ? rig_random() : entry;
 }
 
 /* Contexts have their root in the first pages of the pool; entries go anywhere there. */
 static void write_tables(void)
 {
 	for (unsigned int i = 0; i < 64; i++) {
-		__le64 *table = rig_pointer(&rig, pool + below(PAGES) * 4096);
+		__le64 *table = rig_pointer(&rig, pool + rig_below(PAGES) * 4096);
 
-		trn_store64(table + (below(4) ? below(8) : below(512)), random_entry());
+		trn_store64(table + (rig_below(4) ? rig_below(8) : rig_below(512)), random_entry());
 	}
 }
 
@@ -106,57 +90,57 @@ static struct trn_packet random_copy_nd(void)
 	uint32_t size[4], source_stride[3], destination_stride[3];
 
 	for (unsigned int i = 0; i < 4; i++)
-		size[i] = rarely() ? (uint32_t)next_random() : 1 + below(i ? 10 : 3000);
+		size[i] = rarely() ? (uint32_t)rig_random() : 1 + rig_below(i ? 10 : 3000);
 	for (unsigned int i = 0; i < 3; i++) {
-		source_stride[i] = rarely() ? (uint32_t)next_random() : below(5000);
-		destination_stride[i] = rarely() ? (uint32_t)next_random() : below(5000);
+		source_stride[i] = rarely() ? (uint32_t)rig_random() : rig_below(5000);
+		destination_stride[i] = rarely() ? (uint32_t)rig_random() : rig_below(5000);
 	}
 	return rig_copy_nd(random_va(), random_va(), size, source_stride, destination_stride);
 }
 
 static void write_packet(void)
 {
-	struct trn_packet *ring = rig_pointer(&rig, pool + below(PAGES) * 4096);
+	struct trn_packet *ring = rig_pointer(&rig, pool + rig_below(PAGES) * 4096);
 	struct trn_packet packet;
 
-	switch (below(7)) {
+	switch (rig_below(7)) {
 	case 0:
 		packet = rig_nop();
 		break;
 	case 1:
-		packet = rig_fence(TRN_PACKET_FENCE_WRITE, random_va() & ~7ULL, below(100));
+		packet = rig_fence(TRN_PACKET_FENCE_WRITE, random_va() & ~7ULL, rig_below(100));
 		break;
 	case 2:
-		packet = rig_fence(TRN_PACKET_FENCE_WAIT, random_va() & ~7ULL, below(3));
+		packet = rig_fence(TRN_PACKET_FENCE_WAIT, random_va() & ~7ULL, rig_below(3));
 		break;
 	case 3:
 		packet = rig_copy(random_va(), random_va(), random_length());
 		break;
 	case 4:
-		packet = rig_fill(random_va() & ~7ULL, random_length() & ~7ULL, next_random(),
-				  below(4));
+		packet = rig_fill(random_va() & ~7ULL, random_length() & ~7ULL, rig_random(),
+				  rig_below(4));
 		break;
 	case 5:
 		packet = random_copy_nd();
 		break;
 	default:
 		for (size_t i = 0; i < sizeof(packet); i += 8) {
-			uint64_t word = next_random();
+			uint64_t word = rig_random();
 
 			memcpy((uint8_t *)&packet + i, &word, 8);
 		}
 		break;
 	}
 	if (rarely())
-		((uint8_t *)&packet)[below(64)] ^= 1 << below(8);
-	ring[below(64)] = packet;
+		((uint8_t *)&packet)[rig_below(64)] ^= 1 << rig_below(8);
+	ring[rig_below(64)] = packet;
 }
 
 static struct trn_admin_command random_command(void)
 {
 	static const uint8_t opcodes[] = { 0x01, 0x02, 0x03, 0x10, 0x10, 0x11, 0x12,
 					   0x20, 0x20, 0x20, 0x21, 0x22, 0x23, 0x23 };
-	struct trn_admin_command command = { .opcode = opcodes[below(sizeof(opcodes))] };
+	struct trn_admin_command command = { .opcode = opcodes[rig_below(sizeof(opcodes))] };
 
 	switch (command.opcode) {
 	case TRN_ADMIN_IDENTIFY:
@@ -165,42 +149,42 @@ static struct trn_admin_command random_command(void)
 		break;
 	case TRN_ADMIN_GET_LOG:
 		command.log.buffer = htole64(random_dma());
-		command.log.length = htole32(64 * below(66));
+		command.log.length = htole32(64 * rig_below(66));
 		command.log.page = TRN_LOG_EVENTS;
 		break;
 	case TRN_ADMIN_CONTEXT_CREATE:
-		command.context.root = htole64(pool + below(16) * 4096);
+		command.context.root = htole64(pool + rig_below(16) * 4096);
 		/* fall through */
 	case TRN_ADMIN_CONTEXT_DESTROY:
-		command.context.asid = htole16(below(CONTEXTS));
+		command.context.asid = htole16(rig_below(CONTEXTS));
 		break;
 	case TRN_ADMIN_TLB_INVALIDATE:
-		command.invalidate.asid = htole16(below(CONTEXTS));
+		command.invalidate.asid = htole16(rig_below(CONTEXTS));
 		command.invalidate.va = htole64(random_va() & ~0xfffULL);
 		command.invalidate.length = htole64(random_length() << 12);
 		break;
 	case TRN_ADMIN_QUEUE_CREATE:
-		command.queue_create.queue = htole16(below(QUEUES));
+		command.queue_create.queue = htole16(rig_below(QUEUES));
 		command.queue_create.type = TRN_QUEUE_TYPE_DMA;
-		command.queue_create.ring_log2 = 2 + below(6);
-		command.queue_create.ring_asid = htole16(below(CONTEXTS));
-		command.queue_create.asid = htole16(below(CONTEXTS));
-		command.queue_create.vector = htole16(1 + below(TRN_VECTORS - 1));
+		command.queue_create.ring_log2 = 2 + rig_below(6);
+		command.queue_create.ring_asid = htole16(rig_below(CONTEXTS));
+		command.queue_create.asid = htole16(rig_below(CONTEXTS));
+		command.queue_create.vector = htole16(1 + rig_below(TRN_VECTORS - 1));
 		command.queue_create.ring_va = htole64(random_va() & ~0xfffULL);
 		command.queue_create.control = htole64(random_dma());
 		break;
 	default:
-		command.queue.queue = htole16(below(QUEUES));
+		command.queue.queue = htole16(rig_below(QUEUES));
 		break;
 	}
 	if (rarely())
-		((uint8_t *)&command)[below(64)] ^= 1 << below(8);
+		((uint8_t *)&command)[rig_below(64)] ^= 1 << rig_below(8);
 	return command;
 }
 
 static void reinitialize(void)
 {
-	if (below(2))
+	if (rig_below(2))
 		trn_chip_reset(rig.chip);
 	rig_write32(&rig, TRN_REG_CTRL, 0);
 	rig_run(&rig);
@@ -216,7 +200,7 @@ static void act(void)
 	struct trn_admin_completion completion;
 	struct trn_admin_command command;
 
-	switch (below(16)) {
+	switch (rig_below(16)) {
 	case 0:
 	case 1:
 		write_tables();
@@ -239,21 +223,21 @@ static void act(void)
 		break;
 	case 9:
 		/* Any word of the pool may be somebody's tail, wake_at or fence. */
-		trn_store32(rig_pointer(&rig, pool + below(PAGES) * 4096 + below(3) * 64),
-			    below(20));
+		trn_store32(rig_pointer(&rig, pool + rig_below(PAGES) * 4096 + rig_below(3) * 64),
+			    rig_below(20));
 		break;
 	case 10:
-		rig_kick(&rig, below(QUEUES + 1));
+		rig_kick(&rig, rig_below(QUEUES + 1));
 		break;
 	case 11:
-		if (below(500) == 0)
+		if (rig_below(500) == 0)
 			reinitialize();
-		else if (below(1000) == 0)
-			rig_write32(&rig, TRN_REG_ADMIN_SQ_TAIL, (uint32_t)next_random());
+		else if (rig_below(1000) == 0)
+			rig_write32(&rig, TRN_REG_ADMIN_SQ_TAIL, (uint32_t)rig_random());
 		break;
 	default:
-		rig_kick(&rig, below(QUEUES));
-		for (unsigned int i = below(40); i; i--)
+		rig_kick(&rig, rig_below(QUEUES));
+		for (unsigned int i = rig_below(40); i; i--)
 			rig_step(&rig);
 		break;
 	}
@@ -291,7 +275,7 @@ START_TEST(hostile_software)
 	struct rig_queue queue;
 
 	/* The loop's index is the seed: a failure names it. */
-	random_state = 0x9e3779b97f4a7c15ULL * ((uint64_t)_i + 1);
+	rig_random_seed(0x9e3779b97f4a7c15ULL * ((uint64_t)_i + 1));
 	rig_create(&rig, "trn1", 0, 0);
 	pool = rig_alloc(&rig, PAGES * 4096);
 	fortress = rig_alloc(&rig, 4096);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Zeroes over HBM: the bytes, what lies beside them, and the memory that they give back. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "rig.h"
 #include "suites.h"
@@ -18,15 +16,6 @@
 static struct rig rig;
 static struct rig_space kernel, space;
 static struct rig_queue queue;
-static uint64_t random_state;
-
-static uint64_t below(uint64_t limit)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (random_state * 0x2545f4914f6cdd1dULL >> 11) % limit;
-}
 
 static void setup(void)
 {
@@ -37,7 +26,7 @@ static void setup(void)
 	rig_queue_create(&rig, &queue, 0, &kernel, &space, 4);
 	rig_map_leaves(&rig, &space, HBM_VA, TRN_PTE_TARGET_HBM, 0, HBM_SIZE, 1);
 	rig_map(&rig, &space, SMALL_VA, TRN_PTE_TARGET_HBM, 0, HBM_SIZE);
-	random_state = 0x9e3779b97f4a7c15ULL;
+	rig_random_seed(0x9e3779b97f4a7c15ULL);
 }
 
 static void teardown(void)
@@ -147,11 +136,11 @@ START_TEST(random_fills_and_copies)
 	good(rig_fill(HBM_VA + size, HBM_SIZE - size, 0xa5, 0));
 	memset(expected, 0, size);
 	for (unsigned int i = 0; i < 150; i++) {
-		uint64_t length = 1 + below(below(2) ? 9000 : 2 * MIB);
-		uint64_t to = below(size - length + 1), from = below(size - length + 1);
-		uint64_t base = below(2) ? HBM_VA : SMALL_VA;
+		uint64_t length = 1 + rig_below(rig_below(2) ? 9000 : 2 * MIB);
+		uint64_t to = rig_below(size - length + 1), from = rig_below(size - length + 1);
+		uint64_t base = rig_below(2) ? HBM_VA : SMALL_VA;
 
-		switch (below(3)) {
+		switch (rig_below(3)) {
 		case 0:
 			good(rig_fill(base + to, length, 0, 0));
 			memset(expected + to, 0, length);
@@ -175,23 +164,12 @@ START_TEST(random_fills_and_copies)
 }
 END_TEST
 
-static uint64_t resident(void)
-{
-	unsigned long long size, pages;
-	FILE *file = fopen("/proc/self/statm", "r");
-
-	ck_assert_ptr_nonnull(file);
-	ck_assert_int_eq(fscanf(file, "%llu %llu", &size, &pages), 2);
-	fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /* Each with some written memory, with leaves of 2 MiB and of 1 GiB. */
 START_TEST(four_large_chips)
 {
 	static struct rig large[4];
 	const uint64_t size = 144 * GIB;
-	const uint64_t before __attribute__((unused)) = resident();
+	const uint64_t before __attribute__((unused)) = rig_resident();
 	uint64_t in_hbm = 0;
 
 	for (unsigned int i = 0; i < 4; i++) {
@@ -218,7 +196,7 @@ START_TEST(four_large_chips)
 	}
 	ck_assert_uint_le(in_hbm, 4 * (RIG_HBM_KEPT + MIB));
 #ifndef __SANITIZE_THREAD__ /* whose shadow is several times the memory that is accessed */
-	ck_assert_uint_lt(resident() - before, 200 * MIB);
+	ck_assert_uint_lt(rig_resident() - before, 200 * MIB);
 #endif
 	for (unsigned int i = 0; i < 4; i++)
 		rig_destroy(&large[i]);

@@ -13,38 +13,29 @@
 
 static struct rig rig;
 static struct rig_space space;
-static uint64_t random_state;
-
-static uint64_t below(uint64_t limit)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (random_state * 0x2545f4914f6cdd1dULL >> 11) % limit;
-}
 
 /* Few indexes of each level, so that addresses meet; the first and the last among them. */
 static uint64_t random_va(void)
 {
 	static const unsigned int indexes[] = { 0, 1, 2, 510, 511 };
-	uint64_t va = below(4) ? 0 : below(TRN_PAGE_SIZE);
+	uint64_t va = rig_below(4) ? 0 : rig_below(TRN_PAGE_SIZE);
 
 	for (unsigned int level = 0; level < TRN_PT_LEVELS; level++)
-		va |= (uint64_t)indexes[below(level == 3 ? 2 : 5)] << TRN_PT_SHIFT(level);
+		va |= (uint64_t)indexes[rig_below(level == 3 ? 2 : 5)] << TRN_PT_SHIFT(level);
 	return va;
 }
 
 static uint64_t random_leaf(unsigned int level)
 {
-	uint64_t entry = TRN_PTE_VALID | TRN_PTE_LEAF | (1 + below(3)) << 2;
-	uint64_t address = below(HBM_SIZE + (HBM_SIZE >> 3)) & TRN_PTE_ADDRESS_MASK;
+	uint64_t entry = TRN_PTE_VALID | TRN_PTE_LEAF | (1 + rig_below(3)) << 2;
+	uint64_t address = rig_below(HBM_SIZE + (HBM_SIZE >> 3)) & TRN_PTE_ADDRESS_MASK;
 
-	if (below(8))
+	if (rig_below(8))
 		address &= ~((1ULL << TRN_PT_SHIFT(level)) - 1);
-	if (below(2))
+	if (rig_below(2))
 		entry |= TRN_PTE_TARGET_HOST;
-	if (below(16) == 0)
-		entry ^= 1ULL << below(64);
+	if (rig_below(16) == 0)
+		entry ^= 1ULL << rig_below(64);
 	return entry | address;
 }
 
@@ -52,7 +43,7 @@ static uint64_t random_leaf(unsigned int level)
 static void change(void)
 {
 	uint64_t va = random_va(), table = space.root, value = 0;
-	unsigned int level = TRN_PT_LEVELS - 1, target = below(TRN_PT_LEVELS);
+	unsigned int level = TRN_PT_LEVELS - 1, target = rig_below(TRN_PT_LEVELS);
 	uint64_t size;
 	__le64 *entry;
 
@@ -65,13 +56,13 @@ static void change(void)
 			break; /* no table */
 		table = le64toh(*entry) & TRN_PTE_ADDRESS_MASK;
 	}
-	if (level && below(4))
+	if (level && rig_below(4))
 		value = rig_alloc(&rig, TRN_PT_SIZE) | TRN_PTE_VALID;
-	else if (below(8))
+	else if (rig_below(8))
 		value = random_leaf(level);
 	trn_store64(entry, value);
 	size = 1ULL << TRN_PT_SHIFT(level);
-	if (below(8))
+	if (rig_below(8))
 		trn_tlb_invalidate(&rig.chip->tlb, ASID, va & ~(size - 1), size);
 	else
 		trn_tlb_invalidate_asid(&rig.chip->tlb, ASID);
@@ -130,8 +121,8 @@ static void check_byte(uint64_t va, bool write, const struct trn_extent *extent,
 
 static void look_up(void)
 {
-	uint64_t va = random_va(), length = 1 + below(below(2) ? 8 : 3 << 20);
-	bool write = below(2);
+	uint64_t va = random_va(), length = 1 + rig_below(rig_below(2) ? 8 : 3 << 20);
+	bool write = rig_below(2);
 	struct result expected = walk(va, write);
 	struct trn_extent extent;
 	struct trn_fault fault;
@@ -149,13 +140,13 @@ static void look_up(void)
 	check_byte(va, write, &extent, 0);
 	check_byte(va, write, &extent, extent.length - 1);
 	for (unsigned int i = 0; i < 8; i++)
-		check_byte(va, write, &extent, below(extent.length));
+		check_byte(va, write, &extent, rig_below(extent.length));
 }
 
 START_TEST(random_tables)
 {
 	/* The loop's index is the seed: a failure names it. */
-	random_state = 0x9e3779b97f4a7c15ULL * ((uint64_t)_i + 1);
+	rig_random_seed(0x9e3779b97f4a7c15ULL * ((uint64_t)_i + 1));
 	rig_create(&rig, "trn1", HBM_SIZE, 0);
 	rig_enable(&rig, 16);
 	rig_space_create(&rig, &space, ASID);

@@ -41,7 +41,7 @@ ensure_debug_kernel() {
 		kernel_step "configuring the debug kernel" configure_kernel "$part"
 		echo "$dir" >"$part/.for"
 	fi
-	kernel_step "compiling the debug kernel (about ten minutes on two cores)" compile_kernel "$part"
+	kernel_step "compiling the debug kernel (about twenty minutes on two cores)" compile_kernel "$part"
 	kernel_step "collecting the debug kernel" collect_kernel "$part"
 	remove_tree "$dir"
 	mv "$part/result" "$dir" || die "cannot rename $part/result"
