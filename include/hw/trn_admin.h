@@ -14,13 +14,17 @@
 #define TRN_ADMIN_IDENTIFY		0x01
 #define TRN_ADMIN_GET_LOG		0x02
 #define TRN_ADMIN_EVENT			0x03
+#define TRN_ADMIN_SET_FEATURE		0x04
 #define TRN_ADMIN_CONTEXT_CREATE	0x10
 #define TRN_ADMIN_CONTEXT_DESTROY	0x11
 #define TRN_ADMIN_TLB_INVALIDATE	0x12
+#define TRN_ADMIN_CONTEXT_RESET		0x13
 #define TRN_ADMIN_QUEUE_CREATE		0x20
 #define TRN_ADMIN_QUEUE_DESTROY		0x21
 #define TRN_ADMIN_QUEUE_SUSPEND		0x22
 #define TRN_ADMIN_QUEUE_RESUME		0x23
+#define TRN_ADMIN_QUEUE_RESET		0x24
+#define TRN_ADMIN_QUEUE_MASK		0x25
 
 /* Completion status */
 #define TRN_ADMIN_SUCCESS		0
@@ -33,6 +37,7 @@
 #define TRN_ADMIN_DMA_ERROR		7	/* host memory named by the command failed */
 #define TRN_ADMIN_NO_RESOURCES		8	/* too many EVENT commands */
 #define TRN_ADMIN_BAD_STATE		9	/* queue is not in the state the command needs */
+#define TRN_ADMIN_ENGINE_HUNG		10	/* the queue's engine does not let go of it */
 
 struct trn_admin_command {
 	__u8	opcode;
@@ -48,12 +53,20 @@ struct trn_admin_command {
 			__le64	buffer;		/* host DMA address, 64-byte aligned */
 			__le32	length;		/* bytes, multiple of 64, 64 … 4096 */
 			__u8	page;		/* TRN_LOG_* */
-			__u8	reserved[43];
+			__u8	reserved0;
+			__le16	queue;		/* TRN_LOG_QUEUE, else 0 */
+			__u8	reserved1[40];
 		} log;
-		struct {		/* CONTEXT_CREATE, CONTEXT_DESTROY */
+		struct {		/* SET_FEATURE */
+			__u8	feature;	/* TRN_FEATURE_* */
+			__u8	reserved0[7];
+			__le64	value;
+			__u8	reserved1[40];
+		} feature;
+		struct {		/* CONTEXT_CREATE, CONTEXT_DESTROY, CONTEXT_RESET */
 			__le16	asid;
 			__u8	reserved0[6];
-			__le64	root;		/* host DMA address of the root table; 0 for DESTROY */
+			__le64	root;		/* CREATE: host DMA address of the root table; else 0 */
 			__u8	reserved1[40];
 		} context;
 		struct {		/* TLB_INVALIDATE */
@@ -70,14 +83,17 @@ struct trn_admin_command {
 			__le16	ring_asid;	/* fetches, fences: where ring_va is */
 			__le16	asid;		/* operands of packets */
 			__le16	vector;
-			__u8	reserved0[6];
+			__u8	priority;	/* 0 … TRN_QUEUE_PRIORITY_MAX */
+			__u8	reserved0;
+			__le32	time_limit;	/* longest running time of a packet, ms; 0 = any */
 			__le64	ring_va;	/* 4 KiB aligned */
 			__le64	control;	/* host DMA address of the control page, 4 KiB aligned */
 			__u8	reserved1[24];
 		} queue_create;
-		struct {		/* QUEUE_DESTROY, QUEUE_SUSPEND, QUEUE_RESUME */
+		struct {		/* QUEUE_DESTROY, _SUSPEND, _RESUME, _RESET, _MASK */
 			__le16	queue;
-			__u8	reserved[54];
+			__u8	masked;		/* QUEUE_MASK: 1 = raise no interrupt, 0 = do; else 0 */
+			__u8	reserved[53];
 		} queue;
 	};
 };
@@ -109,6 +125,10 @@ struct trn_identify {
 };
 _Static_assert(sizeof(struct trn_identify) == 4096, "identify data is 4096 bytes");
 
+/* Features of SET_FEATURE */
+#define TRN_FEATURE_INTERRUPT_INTERVAL	1	/* µs, 0 … TRN_INTERRUPT_INTERVAL_MAX; reset value 0 */
+#define TRN_INTERRUPT_INTERVAL_MAX	1000000
+
 /* Events.  Also the entries of TRN_LOG_EVENTS. */
 struct trn_event {
 	__le64	sequence;		/* 1, 2, 3 …; a gap means that events were lost */
@@ -138,6 +158,7 @@ _Static_assert(sizeof(struct trn_event) == 64, "event is 64 bytes");
 #define TRN_STOP_FAULT_HOST		8	/* host memory refused the access */
 #define TRN_STOP_FAULT_RANGE		9	/* address beyond CAP_VA_BITS, or wraps */
 #define TRN_STOP_CONTROL		10	/* control page could not be accessed */
+#define TRN_STOP_TIME_LIMIT		11	/* packet ran longer than the queue's time limit */
 
 #define TRN_ACCESS_READ			0	/* operand */
 #define TRN_ACCESS_WRITE		1	/* operand */
@@ -145,7 +166,10 @@ _Static_assert(sizeof(struct trn_event) == 64, "event is 64 bytes");
 
 /* Log pages */
 #define TRN_LOG_EVENTS			1
+#define TRN_LOG_RUNNING			2
+#define TRN_LOG_QUEUE			3
 #define TRN_LOG_EVENTS_MAX		63
+#define TRN_LOG_RUNNING_MAX		126
 
 /* TRN_LOG_EVENTS: the newest events, oldest first, whether or not an EVENT
  * command carried them.
@@ -157,5 +181,49 @@ struct trn_log_events {
 	struct trn_event event[TRN_LOG_EVENTS_MAX];
 };
 _Static_assert(sizeof(struct trn_log_events) == 4096, "event log is 4096 bytes");
+
+/* TRN_LOG_RUNNING: the queues with a packet that is being executed, the one whose
+ * packet has the longest running time first.
+ */
+struct trn_running {
+	__le16	queue;
+	__le16	asid;
+	__le32	packet;			/* free-running index */
+	__le64	packet_ns;		/* running time of this packet */
+	__le64	queue_ns;		/* of all packets since QUEUE_CREATE, this one included */
+	__u8	reserved[8];
+};
+_Static_assert(sizeof(struct trn_running) == 32, "entry of the running log is 32 bytes");
+
+struct trn_log_running {
+	__le32	count;			/* valid entries */
+	__u8	reserved[60];
+	struct trn_running running[TRN_LOG_RUNNING_MAX];
+};
+_Static_assert(sizeof(struct trn_log_running) == 4096, "running log is 4096 bytes");
+
+/* TRN_LOG_QUEUE: what the device knows of one queue */
+struct trn_log_queue {
+	__u8	state;			/* TRN_QUEUE_STATE_* */
+#define TRN_QUEUE_STATE_RUNNING		0
+#define TRN_QUEUE_STATE_SUSPENDED	1
+#define TRN_QUEUE_STATE_STOPPED		2
+	__u8	activity;		/* TRN_QUEUE_ACTIVITY_* */
+#define TRN_QUEUE_ACTIVITY_ASLEEP	0	/* waits for a kick */
+#define TRN_QUEUE_ACTIVITY_AWAKE	1	/* no packet in progress */
+#define TRN_QUEUE_ACTIVITY_EXECUTING	2
+#define TRN_QUEUE_ACTIVITY_PARKED	3	/* in a FENCE_WAIT */
+	__u8	reason;			/* TRN_STOP_*; 0 unless STOPPED by the device itself */
+	__u8	masked;			/* as set by QUEUE_MASK */
+	__le32	head;
+	__le32	tail;			/* as last read by the device */
+	__u8	reserved0[4];
+	__le64	packet_ns;		/* running time of the packet below */
+	__le64	queue_ns;		/* of all packets since QUEUE_CREATE */
+	__le64	done;			/* bytes of the packet below that are finished */
+	__u8	reserved1[24];
+	__u8	packet[64];		/* the packet in progress or that failed, else zero */
+};
+_Static_assert(sizeof(struct trn_log_queue) == 128, "queue log is 128 bytes");
 
 #endif /* _HW_TRN_ADMIN_H */

@@ -12,6 +12,7 @@
 #define TRN_QUEUE_TYPE_DMA		1
 
 #define TRN_RING_LOG2_MIN		2	/* largest: CAP_RING_MAX */
+#define TRN_QUEUE_PRIORITY_MAX		3	/* a queue has 2^priority turns in a round */
 #define TRN_CONTROL_PAGE_SIZE		4096
 
 /*

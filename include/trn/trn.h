@@ -12,15 +12,17 @@
  * function.  Every function may also return
  *	-EINVAL	an argument is outside its stated range
  *	-ENOMEM	no host memory
- *	-ENODEV	the chip is gone or was reset: destroy all objects, close the device
+ *	-ENODEV	the chip is gone: destroy all objects, close the device
+ *	-EIO	the chip was reset and the context lost its queues, its bindings and what its HBM
+ *		held: destroy it and create a new one, on the same device
  *	-EPERM	the object was made before fork() by the parent process
  * trn_error_message() has a sentence about the calling thread's last failure.
  *
  * Threads: functions on devices, contexts, buffers, ranges and timelines may be called from any
  * thread at any time.  Of a queue, trn_queue_packet(), trn_queue_reserve(),
- * trn_queue_submit() and the transfer functions belong to one thread at a time;
- * trn_queue_wait() and trn_queue_poll() may be called from any.  Nothing may be
- * called on an object while another thread destroys it.
+ * trn_queue_submit(), trn_queue_submit_syncs() and the transfer functions belong to one thread at a
+ * time; trn_queue_wait(), trn_queue_poll() and trn_queue_notify() may be called from any.  Nothing
+ * may be called on an object while another thread destroys it.
  *
  * Fork: objects stay with the process that made them.  In a child every call on
  * one fails with -EPERM; the child may open the device anew.
@@ -232,6 +234,29 @@ struct trn_memory_limits {
  */
 int trn_device_memory_limits(struct trn_device *device, struct trn_memory_limits *limits);
 
+/**
+ * struct trn_recovery - what has gone wrong on a chip since its driver was bound, in all processes
+ * @queue_stops: queues that the chip stopped because of a packet
+ * @queue_resets: queues that the driver stopped because a packet or submit ran too long
+ * @context_resets: contexts that lost all queues because resetting one was not enough
+ * @function_resets: resets of the whole chip, whoever asked for them, and suspends of the host
+ * @contexts_lost: contexts that were there during a reset of the chip
+ */
+struct trn_recovery {
+	uint64_t queue_stops;
+	uint64_t queue_resets;
+	uint64_t context_resets;
+	uint64_t function_resets;
+	uint64_t contexts_lost;
+};
+
+/**
+ * trn_device_recovery - ask what has gone wrong on a chip
+ * @device: the device
+ * @recovery: out: counts, which never decrease
+ */
+int trn_device_recovery(struct trn_device *device, struct trn_recovery *recovery);
+
 /* ---- Context --------------------------------------------------------- */
 
 /**
@@ -239,7 +264,8 @@ int trn_device_memory_limits(struct trn_device *device, struct trn_memory_limits
  * @device: the chip
  * @context: out: the context
  *
- * -ENOSPC: the chip's address spaces are used up.
+ * -ENOSPC: the chip's address spaces are used up.  -EDQUOT: this user has as many contexts as one
+ * may have on a chip (module parameter user_context_percent).
  */
 int trn_context_create(struct trn_device *device, struct trn_context **context);
 
@@ -250,6 +276,16 @@ int trn_context_create(struct trn_device *device, struct trn_context **context);
  * -EBUSY: the context has buffers, ranges or queues; nothing was changed.
  */
 int trn_context_destroy(struct trn_context *context);
+
+/**
+ * trn_context_status - ask whether a context can be used
+ * @context: the context
+ *
+ * 0: yes.  -EIO: the chip was reset, or the host suspended, and the context lost its queues, its
+ * bindings and what its HBM held.  Then every call that uses the context on the chip fails so;
+ * its objects can be destroyed, and a new context of the same device works.
+ */
+int trn_context_status(struct trn_context *context);
 
 /* ---- Buffer ---------------------------------------------------------- */
 
@@ -434,7 +470,7 @@ enum trn_bind_op {
 #define TRN_BIND_READONLY (UINT32_C(1) << 0)
 /** Most operations in one trn_bind() or trn_bind_async(). */
 #define TRN_BIND_OPS_MAX  1024
-/** Most points in one trn_bind_async(). */
+/** Most points in one trn_bind_async(); trn_queue_submit_syncs() takes one less. */
 #define TRN_SYNCS_MAX	  64
 
 /**
@@ -477,13 +513,13 @@ struct trn_bind {
 int trn_bind(struct trn_context *context, const struct trn_bind *binds, uint32_t count,
 	     uint32_t *done);
 
-/** trn_bind_async() begins when the point is reached. */
+/** trn_bind_async() or the submit begins when the point is reached. */
 #define TRN_SYNC_WAIT	0
-/** The point is reached when trn_bind_async() is done. */
+/** The point is reached when trn_bind_async() or the submit is done. */
 #define TRN_SYNC_SIGNAL 1
 
 /**
- * struct trn_sync - a point that a call waits for or signals
+ * struct trn_sync - a point that trn_bind_async() or trn_queue_submit_syncs() waits for or signals
  * @timeline: timeline of the same device
  * @point: WAIT: a point that something was already told to reach (-EINVAL if not).  SIGNAL: greater
  *	than all that the timeline has
@@ -545,9 +581,9 @@ int trn_timeline_signal(struct trn_timeline *timeline, uint64_t point);
  * @point: the point; it may be added later
  * @deadline: until when
  *
- * -ETIME: deadline passed.  Else the error of the call that reached the point.  A timeline knows
- * that of its newest point only: if later ones may be added before this call, keep the fence
- * of trn_timeline_export_fence(), which does not forget.
+ * -ETIME: deadline passed.  Else the error of the call that reached the point: of a submit that of
+ * trn_queue_wait().  A timeline knows that of its newest point only: if later ones may be added
+ * before this call, keep the fence of trn_timeline_export_fence(), which does not forget.
  */
 int trn_timeline_wait(struct trn_timeline *timeline, uint64_t point, int64_t deadline);
 
@@ -576,8 +612,8 @@ int trn_timeline_import_fence(struct trn_timeline *timeline, uint64_t point, int
  * @fd: fence: a sync_file of any driver, which poll() and its relatives take too (POLLIN)
  * @deadline: until when
  *
- * -ETIME: deadline passed.  -EBADF, -EINVAL: @fd is not a fence.  Else the error that the fence
- * was signalled with.
+ * -ETIME: deadline passed.  -EBADF, -EINVAL: @fd is not a fence.  -ETIMEDOUT: what the fence stands
+ * for ran longer than it may.  Else the error that the fence was signalled with.
  */
 int trn_fence_wait(int fd, int64_t deadline);
 
@@ -605,13 +641,58 @@ enum trn_queue_mode {
 int64_t trn_deadline(int64_t timeout);
 
 /**
- * trn_queue_create - make a queue
+ * How often a queue that has work gets its turn, of one packet or a part of a long one, while
+ * others have work too: NORMAL twice as often as LOW, HIGH four times as often as NORMAL.
+ */
+enum trn_queue_priority {
+	TRN_PRIORITY_NORMAL = 0,
+	TRN_PRIORITY_LOW = 1,
+	TRN_PRIORITY_HIGH = 2,
+};
+
+/**
+ * struct trn_queue_attributes - what a queue is to be like
+ * @size: sizeof(struct trn_queue_attributes).  Later versions add members at the end, with 0 = as
+ *	before
+ * @mode: kernel or user
+ * @entries: packets in the ring, a power of two, 4 … trn_device_info.queue_entries_max
+ * @priority: how often it gets its turn
+ * @timeout_ms: longest running time in ms, of a submit to a kernel queue, of a packet of a user
+ *	queue; a queue that exceeds it is stopped.  0: the module parameter job_timeout_ms or
+ *	packet_timeout_ms, which is also the most that may be asked for.  Only the time in which the
+ *	chip works on packets counts
+ */
+struct trn_queue_attributes {
+	size_t size;
+	enum trn_queue_mode mode;
+	uint32_t entries;
+	enum trn_queue_priority priority;
+	uint32_t timeout_ms;
+};
+
+/**
+ * trn_queue_create_attributes - make a queue
+ * @context: address space of the packets' addresses
+ * @attributes: what it is to be like
+ * @queue: out: the queue
+ *
+ * -ENOSPC: the chip's queues are used up.  -EDQUOT: this user has as many queues as one may have
+ * on a chip (module parameter user_queue_percent).  -EACCES: TRN_PRIORITY_HIGH needs CAP_SYS_NICE.
+ * -EINVAL: also a timeout_ms above the module parameter.  -E2BIG: the structure is a later
+ * version's and says something that this library does not know.
+ */
+int trn_queue_create_attributes(struct trn_context *context,
+				const struct trn_queue_attributes *attributes,
+				struct trn_queue **queue);
+
+/**
+ * trn_queue_create - make a queue of normal priority and time limit
  * @context: address space of the packets' addresses
  * @mode: kernel or user
  * @entries: packets in the ring, a power of two, 4 … trn_device_info.queue_entries_max
  * @queue: out: the queue
  *
- * -ENOSPC: the chip's queues are used up.
+ * As trn_queue_create_attributes().
  */
 int trn_queue_create(struct trn_context *context, enum trn_queue_mode mode, uint32_t entries,
 		     struct trn_queue **queue);
@@ -710,11 +791,31 @@ void trn_packet_copy_nd(struct trn_packet *packet, uint64_t destination,
  *
  * The packets run in order, after those of earlier submits.  On failure none of them
  * runs and they are dropped.
- * -EIO: the queue has stopped at a bad packet or address (trn_queue_error()); destroy it.
+ * -EIO: the queue has stopped (trn_queue_error()): destroy it and make a new one; or the context
+ * was lost (trn_context_status()): destroy that too.
  * -EINVAL: kernel queue: a packet is malformed.
+ * -ENOSPC: kernel queue: too many submits wait for points or behind such submits.
  * -ECANCELED: the queue was destroyed behind this library's back.
  */
 int trn_queue_submit(struct trn_queue *queue, uint64_t *sequence);
+
+/**
+ * trn_queue_submit_syncs - submit with points of timelines to wait for and to signal
+ * @queue: a kernel queue
+ * @syncs: points: the submit begins when all with TRN_SYNC_WAIT are reached, and reaches those with
+ *	TRN_SYNC_SIGNAL when it is done
+ * @sync_count: number of points, 0 … TRN_SYNCS_MAX - 1
+ * @sequence: out, may be NULL: number to wait for
+ *
+ * As trn_queue_submit(), but it is a submit of its own with no packet taken too.  Submits of a
+ * queue stay in order: those behind one that waits for points wait with it.  When a point that is
+ * waited for is reached with an error the packets do not run, the submit ends with that error, and
+ * the queue goes on.
+ * -EINVAL: also a point to wait for that was not added to its timeline.
+ * -EOPNOTSUPP: a user queue: nobody could promise that the points are reached in bounded time.
+ */
+int trn_queue_submit_syncs(struct trn_queue *queue, const struct trn_sync *syncs,
+			   uint32_t sync_count, uint64_t *sequence);
 
 /**
  * trn_queue_wait - wait until a submit's packets have finished
@@ -726,9 +827,12 @@ int trn_queue_submit(struct trn_queue *queue, uint64_t *sequence);
  * -ETIME: deadline passed.
  * -EFAULT: kernel queue: a packet named an address that is not bound, or that it may not
  *	write.
- * -EIO: the queue stopped; a user queue says so for bad addresses too.
+ * -ETIMEDOUT: kernel queue: the submit ran longer than the queue's time limit.
+ * -EIO: the queue stopped, or the context was lost to a reset of the chip; a user queue says so for
+ *	bad addresses and the time limit too.
  * -ECANCELED: an earlier submit failed, or the queue was destroyed.
- * trn_queue_error() has the packet and the address.
+ * Else the error of a point that the submit waited for.
+ * trn_queue_error() has the reason, the packet and the address.
  */
 int trn_queue_wait(struct trn_queue *queue, uint64_t sequence, int64_t deadline);
 
@@ -743,6 +847,20 @@ int trn_queue_wait(struct trn_queue *queue, uint64_t sequence, int64_t deadline)
 int trn_queue_poll(struct trn_queue *queue, uint64_t sequence);
 
 /**
+ * trn_queue_notify - let an eventfd become readable when a submit's packets have finished
+ * @queue: the queue
+ * @sequence: from trn_queue_submit()
+ * @eventfd: eventfd, for event loops; stays the caller's
+ *
+ * Adds 1 to it, once, at once if that is the case already.  It happens also when the queue stops
+ * or is destroyed or the chip goes: trn_queue_poll() then tells which.
+ * -ENOSPC: user queue: too many eventfds wait for it.
+ * -EBADF, -EINVAL: @eventfd is not an eventfd.
+ * Else as trn_queue_poll().
+ */
+int trn_queue_notify(struct trn_queue *queue, uint64_t sequence, int eventfd);
+
+/**
  * trn_queue_export_fence - make a fence of a submit
  * @queue: a kernel queue
  * @sequence: from trn_queue_submit() or an asynchronous transfer
@@ -751,15 +869,15 @@ int trn_queue_poll(struct trn_queue *queue, uint64_t sequence);
  * For event loops (see trn_fence_wait()), timelines and other drivers.  It is signalled
  * when the submit's packets have finished, with the error of trn_queue_wait() if they failed.
  * -EOPNOTSUPP: a user queue: the kernel does not see its submits, hence nobody could
- * promise that the fence is signalled in bounded time.
+ * promise that the fence is signalled in bounded time.  trn_queue_notify() works for both.
  */
 int trn_queue_export_fence(struct trn_queue *queue, uint64_t sequence, int *fd);
 
 /**
  * struct trn_queue_error - why a queue stopped
  * @address: faults: device virtual address of the access, else 0
- * @reason: TRN_STOP_* of hw/trn_admin.h; 0 = the chip has not stopped the queue; UINT32_MAX = the
- *	reason was lost
+ * @reason: TRN_STOP_* of hw/trn_admin.h; 0 = neither the chip nor a time limit has stopped it;
+ *	UINT32_MAX = the reason was lost
  * @access: faults: TRN_ACCESS_* of hw/trn_admin.h, else 0
  * @packet: index of the packet that failed, counted from the queue's first, modulo 2^32.  Each
  *	submit adds packets of its own for the fence

@@ -15,7 +15,11 @@
  * - Handles, context ids and queue ids belong to the open file; an id
  *   that is not there is -ENOENT.
  * - Offsets plus sizes that wrap or pass the end of an object: -EINVAL.
- * - Once the chip is gone or was reset every call returns -ENODEV.
+ * - Once the chip is gone every call returns -ENODEV.
+ * - When the chip is reset, or the host was suspended, every context loses its queues and mappings on the
+ *   chip, and HBM its content: calls that name such a context or a queue of it return -EIO
+ *   (but DESTROY), jobs and waits end with -EIO.  A new context on the same file works.  While a reset goes
+ *   on calls wait for its end, which is bounded.
  * - All waits are killable (-EINTR; restart with unchanged arguments) and bounded.
  * - Every call may be made from any thread.
  */
@@ -42,6 +46,7 @@ extern "C" {
 #define DRM_TRN_BO_CREATE_USERPTR	0x0a
 #define DRM_TRN_BO_SET_NAME		0x0b
 #define DRM_TRN_QUEUE_ERROR		0x0c
+#define DRM_TRN_QUEUE_EVENTFD		0x0d
 
 /**
  * struct drm_trn_array - an array in user memory
@@ -76,6 +81,8 @@ struct drm_trn_query {
 #define DRM_TRN_QUERY_DEVICE		0
 /** DRM_TRN_QUERY_MEMORY: struct drm_trn_query_memory */
 #define DRM_TRN_QUERY_MEMORY		1
+/** DRM_TRN_QUERY_RECOVERY: struct drm_trn_query_recovery */
+#define DRM_TRN_QUERY_RECOVERY		2
 
 /**
  * struct drm_trn_query_device - what the chip is; constant while it is bound
@@ -158,12 +165,30 @@ struct drm_trn_query_memory {
 };
 
 /**
+ * struct drm_trn_query_recovery - what has gone wrong on the chip since it was bound, in all
+ * processes
+ * @queue_stops: queues that the chip stopped because of a packet
+ * @queue_resets: queues that the driver stopped because a packet or job ran too long
+ * @context_resets: contexts that lost all queues because resetting one was not enough
+ * @function_resets: resets of the whole chip, whoever asked for them, and suspends
+ * @contexts_lost: contexts that a function reset took the ground from
+ */
+struct drm_trn_query_recovery {
+	__u64 queue_stops;
+	__u64 queue_resets;
+	__u64 context_resets;
+	__u64 function_resets;
+	__u64 contexts_lost;
+};
+
+/**
  * struct drm_trn_context_create - DRM_IOCTL_TRN_CONTEXT_CREATE: new context with
  * an empty address space
  * @flags: MBZ
  * @context: out: id, never 0
  *
- * -ENOSPC: the chip's address spaces are used up.
+ * -ENOSPC: the chip's address spaces are used up.  -EDQUOT: the user has as many as one may
+ * have (module parameter user_context_percent), unless the file was opened with CAP_SYS_RESOURCE.
  */
 struct drm_trn_context_create {
 	__u32 flags;
@@ -359,6 +384,13 @@ struct drm_trn_vm_bind {
 /** DRM_TRN_QUEUE_USER: ring, control page and doorbell are the process's own */
 #define DRM_TRN_QUEUE_USER		1
 
+/** DRM_TRN_PRIORITY_NORMAL: twice the turns of LOW */
+#define DRM_TRN_PRIORITY_NORMAL		0
+/** DRM_TRN_PRIORITY_LOW: one turn in a round of the chip's queues */
+#define DRM_TRN_PRIORITY_LOW		1
+/** DRM_TRN_PRIORITY_HIGH: four times the turns of NORMAL; needs CAP_SYS_NICE (-EACCES) */
+#define DRM_TRN_PRIORITY_HIGH		2
+
 /**
  * struct drm_trn_queue_create - DRM_IOCTL_TRN_QUEUE_CREATE
  * @context: context whose address space the packets' operands are in
@@ -373,11 +405,19 @@ struct drm_trn_vm_bind {
  *	(struct trn_control, one host page, MAP_SHARED)
  * @doorbell_offset: out, user queue: mmap offset of the doorbell page (one
  *	host page, MAP_SHARED, write a __u32 at TRN_DOORBELL_KICK)
+ * @priority: DRM_TRN_PRIORITY_*
+ * @timeout_ms: longest running time, of a job on a kernel queue, of a packet on a user queue; then
+ *	the queue stops (TRN_STOP_TIME_LIMIT).  0: the module parameter job_timeout_ms or
+ *	packet_timeout_ms, which is also the most that may be asked for (-EINVAL)
+ *
+ * Running time is the time in which the chip works on packets, without that in which they wait for their
+ * turn or for a fence.
  *
  * Mappings of both pages stay valid for ever.  When the queue or the chip goes, the control page
  * stays the queue's own, so that a poller finds the reason in its status; the doorbell becomes a
  * dummy page.  They are not inherited by fork().
- * -ENOSPC: the chip's queues are used up.
+ * -ENOSPC: the chip's queues are used up.  -EDQUOT: the user has as many as one may have (module
+ * parameter user_queue_percent), unless the file was opened with CAP_SYS_RESOURCE.
  */
 struct drm_trn_queue_create {
 	__u32 context;
@@ -389,6 +429,8 @@ struct drm_trn_queue_create {
 	__u32 queue;
 	__u64 control_offset;
 	__u64 doorbell_offset;
+	__u32 priority;
+	__u32 timeout_ms;
 };
 
 /**
@@ -406,6 +448,8 @@ struct drm_trn_queue_destroy {
 #define DRM_TRN_SUBMIT_PACKETS_MAX	1024
 /** DRM_TRN_SUBMIT_SYNCS_MAX: most syncobjs of a job */
 #define DRM_TRN_SUBMIT_SYNCS_MAX	64
+/** DRM_TRN_SUBMIT_WAITING_MAX: most jobs of a queue that wait for fences or behind such jobs */
+#define DRM_TRN_SUBMIT_WAITING_MAX	1024
 
 /**
  * struct drm_trn_submit - DRM_IOCTL_TRN_SUBMIT: run a job on a kernel queue
@@ -413,11 +457,18 @@ struct drm_trn_queue_destroy {
  * @flags: MBZ
  * @packets: array of struct trn_packet (hw/trn_queue.h): NOP, COPY, COPY_ND, FILL only.
  *	@packets.stride is 64
- * @syncs: array of struct drm_trn_sync, all DRM_TRN_SYNC_SIGNAL, signalled when the job ends.  The
- *	fence's error is 0, -EFAULT for a bad address, -EIO for another failure, -ENODEV
- *	when the chip is gone, -ECANCELED when the queue is destroyed before
+ * @syncs: array of struct drm_trn_sync: fences to wait for before the job starts, and syncobjs to be
+ *	signalled when it ends
  *
- * The call sleeps while the ring is full.  -EIO: the queue has stopped.
+ * Jobs of a queue are executed in order of their SUBMIT; jobs of different queues, contexts and chips are
+ * ordered by syncobjs only.  The fence's error is 0, -EFAULT for a bad address, -ETIME for a job that
+ * ran too long, -EIO for another failure or a reset, -ENODEV when the chip is gone, -ECANCELED when the
+ * queue is destroyed before.  A job that waits for a fence which has an error is not executed and ends with
+ * that error; the queue goes on.
+ *
+ * -EINVAL: a syncobj to wait for has no fence at @point.  -EIO: the queue has stopped.  -ENOSPC: there are
+ * DRM_TRN_SUBMIT_WAITING_MAX waiting jobs.  A job that has nothing to wait for sleeps in the call while
+ * the ring is full.
  */
 struct drm_trn_submit {
 	__u32 queue;
@@ -446,14 +497,40 @@ struct drm_trn_wait {
 	__s64 deadline_ns;
 };
 
+/** DRM_TRN_EVENTFDS_MAX: most eventfds that wait for fences of one queue */
+#define DRM_TRN_EVENTFDS_MAX		256
+
+/**
+ * struct drm_trn_queue_eventfd - DRM_IOCTL_TRN_QUEUE_EVENTFD: add 1 to an eventfd when a fence is reached
+ * @queue: id of the user queue that writes the fence
+ * @fd: eventfd
+ * @va: as in struct drm_trn_wait
+ * @value: as in struct drm_trn_wait
+ * @flags: MBZ
+ * @pad: MBZ
+ *
+ * Happens once, at once if the fence is reached already, and also when the queue stops or is
+ * destroyed, or the chip goes: the control page's status tells which.
+ * -EIO, -ECANCELED: the queue has stopped or been destroyed.  -ENOSPC: DRM_TRN_EVENTFDS_MAX are
+ * waiting.  -EBADF, -EINVAL: not an eventfd.
+ */
+struct drm_trn_queue_eventfd {
+	__u32 queue;
+	__s32 fd;
+	__u64 va;
+	__u64 value;
+	__u32 flags;
+	__u32 pad;
+};
+
 /** DRM_TRN_STOP_UNKNOWN: the chip's log has lost the reason */
 #define DRM_TRN_STOP_UNKNOWN		0xffffffffU
 
 /**
  * struct drm_trn_queue_error - DRM_IOCTL_TRN_QUEUE_ERROR: why a queue stopped
  * @queue: id
- * @reason: out: TRN_STOP_* (hw/trn_admin.h) or DRM_TRN_STOP_UNKNOWN; 0 = the chip
- *	has not stopped it
+ * @reason: out: TRN_STOP_* (hw/trn_admin.h) or DRM_TRN_STOP_UNKNOWN; 0 = neither the chip nor a
+ *	time limit has stopped it
  * @packet: out: free-running index of the packet that failed
  * @access: out: TRN_ACCESS_*, faults only
  * @address: out: device virtual address of the access, faults only
@@ -493,6 +570,8 @@ struct drm_trn_queue_error {
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_TRN_BO_CREATE_USERPTR, struct drm_trn_bo_create_userptr)
 #define DRM_IOCTL_TRN_BO_SET_NAME \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_TRN_BO_SET_NAME, struct drm_trn_bo_set_name)
+#define DRM_IOCTL_TRN_QUEUE_EVENTFD \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_TRN_QUEUE_EVENTFD, struct drm_trn_queue_eventfd)
 #define DRM_IOCTL_TRN_QUEUE_ERROR \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_TRN_QUEUE_ERROR, struct drm_trn_queue_error)
 
