@@ -3,6 +3,7 @@ vdev_pci_sources := tools/vdev/pci/config.c
 
 vdev_server_sources := $(vdev_pci_sources) tools/vdev/log.c $(addprefix tools/vdev/vfio-user/, \
 	dma.c \
+	hotplug.c \
 	interrupts.c \
 	remote.c \
 	requests.c \
@@ -12,6 +13,7 @@ vdev_server_sources := $(vdev_pci_sources) tools/vdev/log.c $(addprefix tools/vd
 	version.c)
 
 $(eval $(call program,trn-vdev, \
-	tools/vdev/main.c tools/vdev/options.c tools/vdev/control.c tools/vdev/memcpy_time.c \
+	tools/vdev/main.c tools/vdev/options.c tools/vdev/control.c tools/vdev/faults.c \
+	tools/vdev/memcpy_time.c \
 	$(vdev_server_sources) $(vdev_model_sources), \
 	jansson))

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "faults.h"
 #include "log.h"
 #include "memcpy_time.h"
 
@@ -67,6 +68,12 @@ static struct trn_server *named_chip(const struct trn_control_chip *chips, unsig
 	return NULL;
 }
 
+/* Of a request whose chip is there. */
+static unsigned int chip_index(const json_t *request)
+{
+	return json_integer_value(json_object_get(request, "chip"));
+}
+
 static json_t *do_list(const struct trn_control_chip *chips, unsigned int count,
 		       const json_t *request)
 {
@@ -108,10 +115,23 @@ static json_t *do_stats(const struct trn_control_chip *chips, unsigned int count
 	return json_pack("{s:b, s:o}", "ok", 1, "stats", counters);
 }
 
+/* A number that may be missing, which is 1; 0: something else than TRN_MEMCPY_COUNT_MAX allows. */
+static unsigned int memcpy_count(const json_t *request, const char *name)
+{
+	const json_t *number = json_object_get(request, name);
+	json_int_t value = json_integer_value(number);
+
+	if (!number)
+		return 1;
+	return value > 0 && value <= TRN_MEMCPY_COUNT_MAX ? (unsigned int)value : 0;
+}
+
 static json_t *do_memcpy(const struct trn_control_chip *chips, unsigned int count,
 			 const json_t *request)
 {
 	const json_t *size = json_object_get(request, "bytes");
+	unsigned int copies = memcpy_count(request, "copies");
+	unsigned int rounds = memcpy_count(request, "rounds");
 	json_int_t bytes = json_integer_value(size);
 	uint64_t ns;
 	int err;
@@ -122,11 +142,70 @@ static json_t *do_memcpy(const struct trn_control_chip *chips, unsigned int coun
 	    bytes > (json_int_t)TRN_MEMCPY_TIME_MAX)
 		return failure("\"bytes\" must be a number, %lu to %lu", TRN_MEMCPY_TIME_MIN,
 			       TRN_MEMCPY_TIME_MAX);
-	err = trn_memcpy_time(bytes, &ns);
+	if (!copies || !rounds)
+		return failure("\"%s\" must be a number, 1 to %d", copies ? "rounds" : "copies",
+			       TRN_MEMCPY_COUNT_MAX);
+	err = trn_memcpy_time(bytes, copies, rounds, &ns);
 	if (err)
 		return failure("no memory for two times %" JSON_INTEGER_FORMAT " bytes: %s", bytes,
 			       strerror(-err));
 	return json_pack("{s:b, s:I}", "ok", 1, "ns", (json_int_t)ns);
+}
+
+/* A failure that says text, which is freed. */
+static json_t *failure_text(char *text)
+{
+	json_t *reply = failure("%s", text ? text : "no memory");
+
+	free(text);
+	return reply;
+}
+
+static json_t *do_inject(const struct trn_control_chip *chips, unsigned int count,
+			 const json_t *request)
+{
+	struct trn_injection injection;
+	struct trn_server *server;
+	json_t *problem;
+	char *text;
+	int err;
+
+	server = named_chip(chips, count, request, &problem);
+	if (!server)
+		return problem;
+	text = trn_fault_parse(request, &injection);
+	if (text)
+		return failure_text(text);
+	err = trn_server_inject(server, &injection);
+	if (err)
+		return failure_text(trn_fault_refusal(chip_index(request), &injection, err));
+	return json_pack("{s:b}", "ok", 1);
+}
+
+static json_t *do_unplug(const struct trn_control_chip *chips, unsigned int count,
+			 const json_t *request)
+{
+	json_t *problem;
+	struct trn_server *server = named_chip(chips, count, request, &problem);
+
+	if (!server)
+		return problem;
+	if (trn_server_unplug(server))
+		return failure("chip %u is unplugged already", chip_index(request));
+	return json_pack("{s:b}", "ok", 1);
+}
+
+static json_t *do_plug(const struct trn_control_chip *chips, unsigned int count,
+		       const json_t *request)
+{
+	json_t *problem;
+	struct trn_server *server = named_chip(chips, count, request, &problem);
+
+	if (!server)
+		return problem;
+	if (trn_server_plug(server))
+		return failure("chip %u is plugged in already", chip_index(request));
+	return json_pack("{s:b}", "ok", 1);
 }
 
 static const struct {
@@ -134,9 +213,8 @@ static const struct {
 	json_t *(*handle)(const struct trn_control_chip *chips, unsigned int count,
 			  const json_t *request);
 } verbs[] = {
-	{ "list", do_list },
-	{ "stats", do_stats },
-	{ "memcpy", do_memcpy },
+	{ "list", do_list },	 { "stats", do_stats },	  { "memcpy", do_memcpy },
+	{ "inject", do_inject }, { "unplug", do_unplug }, { "plug", do_plug },
 };
 
 static json_t *execute(const struct trn_control_chip *chips, unsigned int count,
@@ -152,7 +230,9 @@ static json_t *execute(const struct trn_control_chip *chips, unsigned int count,
 		if (!strcmp(verb, verbs[i].name))
 			return verbs[i].handle(chips, count, request);
 	}
-	return failure("there is no verb \"%s\"; there are list, stats and memcpy", verb);
+	return failure(
+		"there is no verb \"%s\"; there are list, stats, memcpy, inject, unplug and plug",
+		verb);
 }
 
 char *trn_control_answer(const struct trn_control_chip *chips, unsigned int count,

@@ -8,29 +8,39 @@
 
 #include "model/clock.h"
 
-#define ROUNDS_MIN 5
-#define ROUNDS_MAX 1000
-#define ENOUGH_NS  200000000 /* further rounds are not worth their time */
+/* Others wait for the control socket meanwhile. */
+#define ENOUGH_NS 5000000000
 
-static uint64_t best_time(uint8_t *destination, const uint8_t *source, size_t bytes)
+static uint64_t round_time(uint8_t *destination, const uint8_t *source, size_t bytes,
+			   unsigned int copies)
 {
-	uint64_t best = UINT64_MAX, begin = trn_monotonic_ns(), start = begin, end;
+	uint64_t start = trn_monotonic_ns();
 
-	for (unsigned int i = 0; i < ROUNDS_MAX; i++) {
+	for (unsigned int i = 0; i < copies; i++) {
 		memcpy(destination, source, bytes);
 		/* The copy has been made as far as the compiler knows. */
 		__asm__ volatile("" : : "r"(destination) : "memory");
-		end = trn_monotonic_ns();
-		if (end - start < best)
-			best = end - start;
-		if (i + 1 >= ROUNDS_MIN && end - begin > ENOUGH_NS)
-			break;
-		start = end;
 	}
-	return best;
+	return trn_monotonic_ns() - start;
 }
 
-int trn_memcpy_time(size_t bytes, uint64_t *ns)
+static uint64_t best_time(uint8_t *destination, const uint8_t *source, size_t bytes,
+			  unsigned int copies, unsigned int rounds)
+{
+	uint64_t best = UINT64_MAX, begin = trn_monotonic_ns();
+
+	for (unsigned int i = 0; i < rounds; i++) {
+		uint64_t time = round_time(destination, source, bytes, copies);
+
+		if (time < best)
+			best = time;
+		if (trn_monotonic_ns() - begin > ENOUGH_NS)
+			break;
+	}
+	return best / copies;
+}
+
+int trn_memcpy_time(size_t bytes, unsigned int copies, unsigned int rounds, uint64_t *ns)
 {
 	int fd = memfd_create("trn-memcpy", MFD_CLOEXEC), err = 0;
 	uint8_t *memory;
@@ -47,7 +57,7 @@ int trn_memcpy_time(size_t bytes, uint64_t *ns)
 		goto close_fd;
 	}
 	memset(memory, 1, 2 * bytes);
-	*ns = best_time(memory + bytes, memory, bytes);
+	*ns = best_time(memory + bytes, memory, bytes, copies, rounds);
 	munmap(memory, 2 * bytes);
 close_fd:
 	close(fd);

@@ -12,6 +12,12 @@ int main(void)
 	srunner_add_suite(runner, walk_suite());
 	srunner_add_suite(runner, invalidate_suite());
 	srunner_add_suite(runner, queue_suite());
+	srunner_add_suite(runner, rounds_suite());
+	srunner_add_suite(runner, time_limit_suite());
+	srunner_add_suite(runner, reset_suite());
+	srunner_add_suite(runner, vectors_suite());
+	srunner_add_suite(runner, logs_suite());
+	srunner_add_suite(runner, inject_suite());
 	srunner_add_suite(runner, dma_suite());
 	srunner_add_suite(runner, copy_nd_suite());
 	srunner_add_suite(runner, scrub_suite());

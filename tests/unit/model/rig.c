@@ -238,6 +238,11 @@ void rig_kick(struct rig *rig, unsigned int queue)
 	trn_chip_write_doorbell(rig->chip, queue * stride + TRN_DOORBELL_KICK, 4, 1);
 }
 
+void rig_pass(struct rig *rig, uint64_t ns)
+{
+	rig->chip->epoch -= ns;
+}
+
 uint64_t rig_step(struct rig *rig)
 {
 	uint64_t wait = trn_chip_step(rig->chip);
@@ -336,25 +341,27 @@ uint16_t rig_admin(struct rig *rig, struct trn_admin_command command)
 	return le16toh(admin(rig, &command).status);
 }
 
-static struct trn_log_events *read_log(struct rig *rig)
+void *rig_log(struct rig *rig, uint8_t page, uint16_t queue)
 {
-	uint64_t buffer = rig_alloc(rig, sizeof(struct trn_log_events));
+	uint64_t buffer = rig_alloc(rig, 4096);
 	struct trn_admin_command command = {
 		.opcode = TRN_ADMIN_GET_LOG,
 		.log = {
 			.buffer = htole64(buffer),
-			.length = htole32(sizeof(struct trn_log_events)),
-			.page = TRN_LOG_EVENTS,
+			.length = htole32(4096),
+			.page = page,
+			.queue = htole16(queue),
 		},
 	};
 
+	memset(rig_pointer(rig, buffer), 0xee, 4096);
 	ck_assert_uint_eq(rig_admin(rig, command), TRN_ADMIN_SUCCESS);
 	return rig_pointer(rig, buffer);
 }
 
 struct trn_event rig_last_event(struct rig *rig)
 {
-	struct trn_log_events *log = read_log(rig);
+	struct trn_log_events *log = rig_log(rig, TRN_LOG_EVENTS, 0);
 	uint32_t count = le32toh(log->count);
 
 	ck_assert_uint_gt(count, 0);
@@ -363,7 +370,9 @@ struct trn_event rig_last_event(struct rig *rig)
 
 uint64_t rig_event_count(struct rig *rig)
 {
-	return le64toh(read_log(rig)->next_sequence) - 1;
+	struct trn_log_events *log = rig_log(rig, TRN_LOG_EVENTS, 0);
+
+	return le64toh(log->next_sequence) - 1;
 }
 
 void rig_space_create(struct rig *rig, struct rig_space *space, uint16_t asid)
@@ -430,6 +439,13 @@ void rig_queue_create(struct rig *rig, struct rig_queue *queue, uint16_t id,
 		      const struct rig_space *ring_space, const struct rig_space *space,
 		      uint8_t ring_log2)
 {
+	rig_queue_create_limited(rig, queue, id, ring_space, space, ring_log2, 0, 0);
+}
+
+void rig_queue_create_limited(struct rig *rig, struct rig_queue *queue, uint16_t id,
+			      const struct rig_space *ring_space, const struct rig_space *space,
+			      uint8_t ring_log2, uint8_t priority, uint32_t time_limit)
+{
 	memset(queue, 0, sizeof(*queue));
 	queue->id = id;
 	queue->vector = 1 + id % (TRN_VECTORS - 1);
@@ -450,6 +466,8 @@ void rig_queue_create(struct rig *rig, struct rig_queue *queue, uint16_t id,
 						       .ring_asid = htole16(ring_space->asid),
 						       .asid = htole16(space->asid),
 						       .vector = htole16(queue->vector),
+						       .priority = priority,
+						       .time_limit = htole32(time_limit),
 						       .ring_va = htole64(queue->ring_va),
 						       .control = htole64(queue->control_dma),
 					       },

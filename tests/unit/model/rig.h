@@ -96,6 +96,9 @@ void rig_write32(struct rig *rig, uint64_t offset, uint32_t value);
 void rig_write64(struct rig *rig, uint64_t offset, uint64_t value);
 void rig_kick(struct rig *rig, unsigned int queue);
 
+/* Time passes: so much between the last step and the next. */
+void rig_pass(struct rig *rig, uint64_t ns);
+
 /* One step; checks that the chip holds no host memory after it. */
 uint64_t rig_step(struct rig *rig);
 /* Steps until the chip has nothing to do at once.  Returns what the last step did. */
@@ -114,6 +117,8 @@ bool rig_admin_get(struct rig *rig, struct trn_admin_completion *completion);
 /* One command from start to completion; returns its status. */
 uint16_t rig_admin(struct rig *rig, struct trn_admin_command command);
 
+/* A log page, read anew; queue is that of TRN_LOG_QUEUE. */
+void *rig_log(struct rig *rig, uint8_t page, uint16_t queue);
 /* The newest event in the log; fails the test when there is none. */
 struct trn_event rig_last_event(struct rig *rig);
 uint64_t rig_event_count(struct rig *rig);
@@ -136,6 +141,10 @@ uint16_t rig_invalidate(struct rig *rig, uint16_t asid, uint64_t va, uint64_t le
 void rig_queue_create(struct rig *rig, struct rig_queue *queue, uint16_t id,
 		      const struct rig_space *ring_space, const struct rig_space *space,
 		      uint8_t ring_log2);
+/* The same with a priority and a time limit in ms. */
+void rig_queue_create_limited(struct rig *rig, struct rig_queue *queue, uint16_t id,
+			      const struct rig_space *ring_space, const struct rig_space *space,
+			      uint8_t ring_log2, uint8_t priority, uint32_t time_limit);
 uint16_t rig_queue_command(struct rig *rig, uint8_t opcode, uint16_t id);
 
 struct trn_packet rig_nop(void);

@@ -100,15 +100,21 @@ START_TEST(reserved_fields)
 		queue_command(TRN_ADMIN_QUEUE_DESTROY, 0),
 		queue_command(TRN_ADMIN_QUEUE_SUSPEND, 0),
 		queue_command(TRN_ADMIN_QUEUE_RESUME, 0),
+		{ .opcode = TRN_ADMIN_SET_FEATURE,
+		  .feature = { .feature = TRN_FEATURE_INTERRUPT_INTERVAL } },
+		context_command(TRN_ADMIN_CONTEXT_RESET, 0, 0),
+		queue_command(TRN_ADMIN_QUEUE_RESET, 0),
+		queue_command(TRN_ADMIN_QUEUE_MASK, 0),
 	};
 	/* Bytes of the body, from offset 8, that mean something. */
 	static const uint64_t known[] = {
-		0xff,		      /* buffer */
-		0x1fff,		      /* buffer, length, page */
-		0xff,	    0xff03,   /* asid, root */
-		0xff03,	    0xffff03, /* asid, va, length */
-		0xffff03ff,	      /* queue … vector; ring_va, control */
-		0x3,	    0x3,      0x3,
+		0xff,				   /* buffer */
+		0x1fff,				   /* buffer, length, page */
+		0xff,	    0xff03,		   /* asid, root */
+		0xff03,	    0xffff03,		   /* asid, va, length */
+		0xfffff7ff,			   /* queue … priority; time_limit … control */
+		0x3,	    0x3,      0x3, 0xff01, /* feature, value */
+		0x3,	    0x3,      0x7,	   /* queue, masked */
 	};
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
@@ -136,8 +142,8 @@ END_TEST
 START_TEST(unknown_opcodes)
 {
 	for (unsigned int opcode = 0; opcode < 256; opcode++) {
-		if ((opcode >= 1 && opcode <= 3) || (opcode >= 0x10 && opcode <= 0x12) ||
-		    (opcode >= 0x20 && opcode <= 0x23))
+		if ((opcode >= 1 && opcode <= 4) || (opcode >= 0x10 && opcode <= 0x13) ||
+		    (opcode >= 0x20 && opcode <= 0x25))
 			continue;
 		ck_assert_uint_eq(rig_admin(&rig, (struct trn_admin_command){ .opcode = opcode }),
 				  TRN_ADMIN_INVALID_OPCODE);
@@ -162,7 +168,7 @@ START_TEST(buffers)
 		ck_assert_uint_eq(rig_admin(&rig, log_command(buffer, lengths[i], TRN_LOG_EVENTS)),
 				  TRN_ADMIN_INVALID_FIELD);
 	ck_assert_uint_eq(rig_admin(&rig, log_command(buffer, 64, 0)), TRN_ADMIN_INVALID_FIELD);
-	ck_assert_uint_eq(rig_admin(&rig, log_command(buffer, 64, 2)), TRN_ADMIN_INVALID_FIELD);
+	ck_assert_uint_eq(rig_admin(&rig, log_command(buffer, 64, 4)), TRN_ADMIN_INVALID_FIELD);
 
 	ck_assert_uint_eq(rig_admin(&rig, data_command(TRN_ADMIN_IDENTIFY, RIG_NOWHERE)),
 			  TRN_ADMIN_DMA_ERROR);
@@ -257,14 +263,15 @@ START_TEST(queue_create_arguments)
 {
 	const struct trn_admin_command good = queue_create_command(255);
 	struct trn_admin_command bad[] = {
-		good, good, good, good, good, good, good, good, good, good, good, good, good, good,
+		good, good, good, good, good, good, good, good,
+		good, good, good, good, good, good, good,
 	};
 	static const uint16_t expected[] = {
 		TRN_ADMIN_INVALID_FIELD, TRN_ADMIN_INVALID_FIELD, TRN_ADMIN_INVALID_FIELD,
 		TRN_ADMIN_INVALID_FIELD, TRN_ADMIN_INVALID_FIELD, TRN_ADMIN_INVALID_FIELD,
 		TRN_ADMIN_INVALID_ID,	 TRN_ADMIN_INVALID_ID,	  TRN_ADMIN_INVALID_ID,
 		TRN_ADMIN_INVALID_ID,	 TRN_ADMIN_INVALID_ID,	  TRN_ADMIN_NOT_FOUND,
-		TRN_ADMIN_NOT_FOUND,	 TRN_ADMIN_DMA_ERROR,
+		TRN_ADMIN_NOT_FOUND,	 TRN_ADMIN_DMA_ERROR,	  TRN_ADMIN_INVALID_FIELD,
 	};
 
 	bad[0].queue_create.type = 0;
@@ -281,6 +288,7 @@ START_TEST(queue_create_arguments)
 	bad[11].queue_create.ring_asid = htole16(1);
 	bad[12].queue_create.asid = htole16(1);
 	bad[13].queue_create.control = htole64(RIG_NOWHERE);
+	bad[14].queue_create.priority = TRN_QUEUE_PRIORITY_MAX + 1;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_uint_eq(rig_admin(&rig, bad[i]), expected[i]);
 

@@ -283,6 +283,52 @@ START_TEST(other_queues_go_on_during_a_long_copy)
 }
 END_TEST
 
+/* Steps that a copy of HOST_SIZE at va to HBM takes, and how often it calls the host. */
+static void count_calls(uint64_t va, unsigned int *steps, unsigned int *accesses)
+{
+	uint32_t head = rig_head(&queue);
+	unsigned int before = rig_accesses(&rig);
+
+	*steps = 0;
+	rig_submit(&rig, &queue, rig_copy(va, HBM_VA, HOST_SIZE));
+	while (rig_head(&queue) == head) {
+		rig_step(&rig);
+		++*steps;
+	}
+	*accesses = rig_accesses(&rig) - before;
+}
+
+/*
+ * What a copy costs besides its bytes is by units and tables, not by pages.  For a unit:
+ * the memory once, and two tables read on.  For 2 MiB on either side: a walk, 3 entries.  And
+ * the packet: wake, poll, fetch with a walk of the ring's tables, retire.
+ */
+START_TEST(copy_calls_the_host_by_units)
+{
+	const unsigned int units = HOST_SIZE / TRN_DMA_UNIT, walks = 2 * (HOST_SIZE >> 21) * 3;
+	const uint64_t reversed_va = 0x30000000, pages = HOST_SIZE / TRN_PAGE_SIZE;
+	const uint64_t dma = RIG_RAM + (uint64_t)(host - rig.ram);
+	unsigned int steps, accesses;
+
+	rig.window = RIG_RAM_SIZE;
+	rig_pattern(host, HOST_SIZE, 1);
+	count_calls(HOST_VA, &steps, &accesses);
+	ck_assert_uint_le(steps, units + 4);
+	ck_assert_uint_le(accesses, 3 * units + walks + 8);
+
+	for (uint64_t i = 0; i < pages; i++)
+		rig_map(&rig, &space, reversed_va + i * TRN_PAGE_SIZE, TRN_PTE_TARGET_HOST,
+			dma + (pages - 1 - i) * TRN_PAGE_SIZE, TRN_PAGE_SIZE);
+	/* A leaf for each page: more is done, so a unit has fewer bytes, but at least half. */
+	count_calls(reversed_va, &steps, &accesses);
+	ck_assert_uint_le(steps, 2 * units + 4);
+	ck_assert_uint_le(accesses, 3 * 2 * units + walks + 8);
+	for (uint64_t i = 0; i < pages; i++)
+		ck_assert_mem_eq(hbm(i * TRN_PAGE_SIZE), host + (pages - 1 - i) * TRN_PAGE_SIZE,
+				 TRN_PAGE_SIZE);
+}
+END_TEST
+
 Suite *dma_suite(void)
 {
 	Suite *suite = suite_create("dma");
@@ -302,6 +348,7 @@ Suite *dma_suite(void)
 	tcase_add_test(tcase, bad_fields);
 	tcase_add_test(tcase, longest_length_is_a_fault_not_a_bad_field);
 	tcase_add_test(tcase, other_queues_go_on_during_a_long_copy);
+	tcase_add_test(tcase, copy_calls_the_host_by_units);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

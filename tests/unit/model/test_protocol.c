@@ -182,7 +182,7 @@ START_TEST(phases_of_going_to_sleep)
 
 	ck_assert_uint_eq(trn_load32(&queue.control->need_kick), 1);
 	rig_submit(&rig, &queue, rig_nop());
-	trn_queue_kick(rig.chip, rig.chip->queue[0]);
+	trn_queue_kick(rig.chip->queue[0]);
 	for (unsigned int i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
 		ck_assert_int_eq(phase(), phases[i]);
 		/* need_kick is 1 from ARM to WAKE, and only then. */

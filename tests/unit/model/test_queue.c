@@ -380,7 +380,7 @@ START_TEST(parked_queue_looks_by_itself)
 	rig_run(&rig);
 	trn_store64(fence, 1);
 	/* A millisecond later, without any help. */
-	rig.chip->epoch -= 1000000;
+	rig_pass(&rig, 1000000);
 	rig_run(&rig);
 	ck_assert_uint_eq(rig_head(&queue), 1);
 }
@@ -597,7 +597,7 @@ START_TEST(parked_queue_looks_under_load)
 	while (!rig.chip->queue[17]->done)
 		rig_step(&rig);
 	trn_store64(fence, 1);
-	rig.chip->epoch -= 1000000;
+	rig_pass(&rig, 1000000);
 	rig_step(&rig);
 	ck_assert_int_eq(phase(&queue), TRN_PHASE_RETIRE);
 	/* Looks that fail do not hold up the others. */

@@ -10,7 +10,7 @@ $(eval $(call unit_test,vdev-dma, \
 
 $(eval $(call unit_test,vdev-server, \
 	$(addprefix $(vdev_test)/, main.c client.c fake_chip.c rig.c \
-	test_session.c test_broken.c test_regions.c test_interrupts.c test_memory.c) \
+	test_session.c test_broken.c test_regions.c test_interrupts.c test_memory.c test_hotplug.c) \
 	$(vdev_server_sources) tools/vdev/model/generations.c, \
 	jansson))
 
@@ -26,7 +26,8 @@ $(eval $(call unit_test,vdev-live, \
 
 $(eval $(call unit_test,vdev-control, \
 	$(addprefix $(vdev_test)/, test_control.c client.c fake_chip.c rig.c) \
-	tools/vdev/control.c tools/vdev/memcpy_time.c $(vdev_server_sources) tools/vdev/model/generations.c, \
+	$(addprefix tools/vdev/, control.c faults.c memcpy_time.c model/generations.c) \
+	$(vdev_server_sources), \
 	jansson))
 
 $(eval $(call unit_test,vdev-options, \

@@ -18,6 +18,7 @@ struct trn_chip {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct trn_chip *newest;
 static void (*reset_hook)(void);
+static int injection_error;
 
 struct trn_chip *trn_chip_create(const struct trn_chip_config *config,
 				 const struct trn_host_ops *ops, void *host)
@@ -87,6 +88,31 @@ void trn_chip_reset(struct trn_chip *chip)
 	pthread_mutex_unlock(&lock);
 	if (hook)
 		hook();
+}
+
+void trn_chip_power_on(struct trn_chip *chip)
+{
+	pthread_mutex_lock(&lock);
+	chip->state.power_ons++;
+	pthread_mutex_unlock(&lock);
+}
+
+int trn_chip_inject(struct trn_chip *chip, const struct trn_injection *injection)
+{
+	int err;
+
+	pthread_mutex_lock(&lock);
+	chip->state.injection = *injection;
+	err = injection_error;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+void fake_chip_refuse_injection(int err)
+{
+	pthread_mutex_lock(&lock);
+	injection_error = err;
+	pthread_mutex_unlock(&lock);
 }
 
 int trn_chip_start(struct trn_chip *chip)

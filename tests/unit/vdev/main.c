@@ -11,5 +11,6 @@ int main(void)
 	suite_add_tcase(suite, region_tests());
 	suite_add_tcase(suite, interrupt_tests());
 	suite_add_tcase(suite, memory_tests());
+	suite_add_tcase(suite, hotplug_tests());
 	return check_run(suite);
 }

@@ -9,5 +9,6 @@ TCase *broken_tests(void);
 TCase *region_tests(void);
 TCase *interrupt_tests(void);
 TCase *memory_tests(void);
+TCase *hotplug_tests(void);
 
 #endif /* TESTS_UNIT_VDEV_SUITES_H */

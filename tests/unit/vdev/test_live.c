@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hw/trn_admin.h"
@@ -25,6 +26,9 @@
 #define BUFFER	       0x10000
 #define BUFFER_ADDRESS (RAM_ADDRESS + RAM_SIZE) /* shows RAM at BUFFER, in a range of its own */
 #define ENTRIES	       16
+#define CONFIG	       VFIO_PCI_CONFIG_REGION_INDEX
+#define PCI_D0	       0
+#define PCI_D3hot      3
 #define READ_WRITE     (VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE)
 
 static struct rig rig;
@@ -74,20 +78,12 @@ static bool is_ready(void *argument)
 	return client_read(rig.socket, TRN_BAR_REGS, TRN_REG_STATUS, 4) & TRN_STATUS_READY;
 }
 
-/* A client that has done what a driver does first. */
-static void bring_up(void)
+/* What a driver does first, with a function that was reset. */
+static void start_device(void)
 {
-	const uint32_t set[] = { 20, VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
-				 VFIO_PCI_MSIX_IRQ_INDEX, 0, 1 };
-
-	rig_attach(&rig);
-	client_negotiate(rig.socket);
 	memset(ram, 0, RAM_SIZE);
 	tail = 0;
 	seen = 0;
-	ck_assert_int_eq(client_map(rig.socket, RAM_ADDRESS, RAM_SIZE, READ_WRITE, ram_file, 0), 0);
-	ck_assert_int_eq(map_buffer(), 0);
-	client_request(rig.socket, VFIO_USER_DEVICE_SET_IRQS, set, sizeof(set), &event, 1);
 	client_write(rig.socket, VFIO_PCI_CONFIG_REGION_INDEX, PCI_COMMAND, 2,
 		     PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
 	set_register(TRN_REG_ADMIN_SQ_BASE, 8, RAM_ADDRESS + SQ);
@@ -95,6 +91,19 @@ static void bring_up(void)
 	set_register(TRN_REG_ADMIN_SIZE, 4, ENTRIES);
 	set_register(TRN_REG_CTRL, 4, TRN_CTRL_ENABLE);
 	wait_until(is_ready, NULL);
+}
+
+static void bring_up(void)
+{
+	const uint32_t set[] = { 20, VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
+				 VFIO_PCI_MSIX_IRQ_INDEX, 0, 1 };
+
+	rig_attach(&rig);
+	client_negotiate(rig.socket);
+	ck_assert_int_eq(client_map(rig.socket, RAM_ADDRESS, RAM_SIZE, READ_WRITE, ram_file, 0), 0);
+	ck_assert_int_eq(map_buffer(), 0);
+	client_request(rig.socket, VFIO_USER_DEVICE_SET_IRQS, set, sizeof(set), &event, 1);
+	start_device();
 }
 
 static void submit_identify(uint64_t buffer)
@@ -333,6 +342,214 @@ START_TEST(resets_amid_work)
 }
 END_TEST
 
+/* Resets of all kinds */
+
+/* Where the capabilities are, as the configuration space says. */
+static uint64_t capability(uint8_t id)
+{
+	uint64_t at = client_read(rig.socket, CONFIG, PCI_CAPABILITY_LIST, 1);
+
+	while (client_read(rig.socket, CONFIG, at, 1) != id)
+		at = client_read(rig.socket, CONFIG, at + 1, 1);
+	return at;
+}
+
+static void device_reset(void)
+{
+	client_request(rig.socket, VFIO_USER_DEVICE_RESET, NULL, 0, NULL, 0);
+}
+
+static void function_level_reset(void)
+{
+	client_write(rig.socket, CONFIG, capability(PCI_CAP_ID_EXP) + PCI_EXP_DEVCTL, 2,
+		     PCI_EXP_DEVCTL_BCR_FLR);
+}
+
+static void sleep_and_wake(void)
+{
+	uint64_t control = capability(PCI_CAP_ID_PM) + PCI_PM_CTRL;
+
+	client_write(rig.socket, CONFIG, control, 2, PCI_D3hot);
+	client_write(rig.socket, CONFIG, control, 2, PCI_D0);
+}
+
+static void come_and_go(void)
+{
+	ck_assert_int_eq(trn_server_unplug(rig.server), 0);
+	memset(ram, 0xa5, RAM_SIZE);
+	ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_REGS, TRN_REG_STATUS, 4), UINT32_MAX);
+	ck_assert(all_bytes_are(0xa5, ram, RAM_SIZE));
+	ck_assert_int_eq(trn_server_plug(rig.server), 0);
+}
+
+static void (*const resets[])(void) = {
+	device_reset,
+	function_level_reset,
+	sleep_and_wake,
+	come_and_go,
+};
+
+#define RESETS (sizeof(resets) / sizeof(resets[0]))
+
+static bool has_copied(void *argument)
+{
+	(void)argument;
+	return !__atomic_load_n(ram + TARGET, __ATOMIC_ACQUIRE);
+}
+
+/* A queue that copies the same bytes again and again, 2^38 in all. */
+static void make_busy(void)
+{
+	const struct trn_packet copy = {
+		.opcode = TRN_PACKET_COPY_ND,
+		.copy_nd = { .source = htole64(HBM_VA),
+			     .destination = htole64(TARGET_VA),
+			     .size = { htole32(TARGET_SIZE), htole32(1 << 20), htole32(1),
+				       htole32(1) } },
+	};
+
+	make_context();
+	make_queue();
+	ram[TARGET] = 0xff;
+	submit_bulk(copy, 1);
+	wait_until(has_copied, NULL);
+}
+
+static void inject_all(void)
+{
+	static const struct trn_injection injections[] = {
+		{ .fault = TRN_INJECT_HANG, .cure = TRN_CURE_FUNCTION },
+		{ .fault = TRN_INJECT_SLOW, .ms = 3600000 },
+		{ .fault = TRN_INJECT_LOST_INTERRUPT, .vector = 0 },
+		{ .fault = TRN_INJECT_LATE_INTERRUPT, .vector = 1, .ms = 1 },
+		{ .fault = TRN_INJECT_LOST_COMPLETION },
+		{ .fault = TRN_INJECT_GARBAGE_COMPLETION },
+		{ .fault = TRN_INJECT_SLOW_COMPLETION, .ms = 1 },
+		{ .fault = TRN_INJECT_HEARTBEAT_STOP },
+	};
+
+	for (size_t i = 0; i < sizeof(injections) / sizeof(injections[0]); i++)
+		ck_assert_int_eq(trn_server_inject(rig.server, &injections[i]), 0);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void assert_reset_values(void)
+{
+	static const uint64_t zero[] = { TRN_REG_CTRL, TRN_REG_STATUS, TRN_REG_ADMIN_SQ_BASE,
+					 TRN_REG_ADMIN_CQ_BASE, TRN_REG_ADMIN_SIZE };
+
+	for (size_t i = 0; i < sizeof(zero) / sizeof(zero[0]); i++)
+		ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_REGS, zero[i], 4), 0);
+	ck_assert_uint_eq(client_read(rig.socket, CONFIG, PCI_COMMAND, 2), 0);
+}
+
+/* Whatever the device does meanwhile, a reset ends it soon, and its memory stays mapped. */
+static void assert_reset_works(void (*reset)(void))
+{
+	struct trn_server_stats stats;
+	uint64_t start = now_ms(), count;
+
+	reset();
+	ck_assert_uint_lt(now_ms() - start, 1000);
+	/* No access comes after it. */
+	memset(ram, 0xa5, RAM_SIZE);
+	assert_reset_values();
+	ck_assert(all_bytes_are(0xa5, ram, RAM_SIZE));
+	trn_server_read_stats(rig.server, &stats);
+	ck_assert_uint_eq(stats.mappings, 3);
+	/* Nor an interrupt, and the descriptor is there for the next ones. */
+	(void)!read(event, &count, sizeof(count));
+	start_device();
+	submit_identify(BUFFER_ADDRESS);
+	ck_assert_uint_eq(completion_status(), TRN_ADMIN_SUCCESS);
+	make_busy();
+}
+
+START_TEST(reset_of_a_busy_device)
+{
+	bring_up();
+	ck_assert_int_eq(map_target(), 0);
+	make_busy();
+	for (unsigned int i = 0; i < 10; i++)
+		assert_reset_works(resets[_i]);
+}
+END_TEST
+
+START_TEST(reset_ends_injected_faults)
+{
+	bring_up();
+	ck_assert_int_eq(map_target(), 0);
+	make_busy();
+	inject_all();
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_reset_works(resets[_i]);
+		inject_all();
+	}
+}
+END_TEST
+
+static bool has_hung(void *argument)
+{
+	const struct trn_injection again = { .fault = TRN_INJECT_HANG };
+
+	(void)argument;
+	/* It is used up: another can be injected. */
+	return trn_server_inject(rig.server, &again) == 0;
+}
+
+START_TEST(reset_of_a_hanging_device)
+{
+	const struct trn_injection hang = { .fault = TRN_INJECT_HANG, .cure = TRN_CURE_FUNCTION };
+
+	bring_up();
+	ck_assert_int_eq(map_target(), 0);
+	make_busy();
+	ck_assert_int_eq(trn_server_inject(rig.server, &hang), 0);
+	wait_until(has_hung, NULL);
+	assert_reset_works(resets[_i]);
+}
+END_TEST
+
+START_TEST(death)
+{
+	const struct trn_injection injection = { .fault = TRN_INJECT_DEATH };
+
+	bring_up();
+	ck_assert_int_eq(map_target(), 0);
+	make_busy();
+	ck_assert_int_eq(trn_server_inject(rig.server, &injection), 0);
+	memset(ram, 0xa5, RAM_SIZE);
+	for (size_t i = 0; i < RESETS - 1; i++) {
+		resets[i]();
+		ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_REGS, TRN_REG_STATUS, 4),
+				  UINT32_MAX);
+		/* It is still on the bus. */
+		ck_assert_uint_eq(client_read(rig.socket, CONFIG, PCI_VENDOR_ID, 2),
+				  TRN_PCI_VENDOR);
+	}
+	ck_assert(all_bytes_are(0xa5, ram, RAM_SIZE));
+	/* Nor a new client. */
+	rig_detach(&rig);
+	rig_attach(&rig);
+	client_negotiate(rig.socket);
+	ck_assert_uint_eq(client_read(rig.socket, TRN_BAR_REGS, TRN_REG_MAGIC, 4), UINT32_MAX);
+	rig_detach(&rig);
+	/* A new chip in its place is another matter. */
+	ck_assert_int_eq(trn_server_unplug(rig.server), 0);
+	ck_assert_int_eq(trn_server_plug(rig.server), 0);
+	bring_up();
+	submit_identify(BUFFER_ADDRESS);
+	ck_assert_uint_eq(completion_status(), TRN_ADMIN_SUCCESS);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("vdev-live");
@@ -345,6 +562,10 @@ int main(void)
 	tcase_add_test(tests, memory_goes_amid_work);
 	tcase_add_test(tests, memory_goes_amid_copies);
 	tcase_add_test(tests, resets_amid_work);
+	tcase_add_loop_test(tests, reset_of_a_busy_device, 0, RESETS);
+	tcase_add_loop_test(tests, reset_ends_injected_faults, 0, RESETS);
+	tcase_add_loop_test(tests, reset_of_a_hanging_device, 0, RESETS);
+	tcase_add_test(tests, death);
 	suite_add_tcase(suite, tests);
 	return check_run(suite);
 }

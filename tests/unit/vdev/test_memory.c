@@ -386,6 +386,24 @@ START_TEST(reset_does_not_wait_for_the_client)
 }
 END_TEST
 
+START_TEST(unplug_does_not_wait_for_the_client)
+{
+	uint8_t buffer[8], body[sizeof(struct vfio_user_dma_access) + 8] = { 0 };
+	struct reply request;
+
+	reset_transfer = (struct transfer){ false, 0x1000, buffer, 8, 0, 1, 0 };
+	ck_assert_int_eq(client_map(rig.socket, 0x1000, PAGE, RW, -1, 0), 0);
+	start(&reset_transfer);
+	request = expect_request(VFIO_USER_DMA_READ, 0x1000, 8);
+	fake_chip_on_reset(wait_for_step);
+	ck_assert_int_eq(trn_server_unplug(rig.server), 0);
+	fake_chip_on_reset(NULL);
+	ck_assert_int_eq(reset_transfer.result, -EFAULT);
+	answer(&request, 0, body, sizeof(body));
+	ck_assert_uint_eq(client_read(rig.socket, VFIO_PCI_CONFIG_REGION_INDEX, 0, 2), 0xffff);
+}
+END_TEST
+
 START_TEST(unmap_does_not_wait_for_the_client)
 {
 	uint8_t buffer[8];
@@ -460,6 +478,7 @@ TCase *memory_tests(void)
 	tcase_add_test(tests, client_goes_while_a_message_waits);
 	tcase_add_test(tests, server_serves_while_a_message_waits);
 	tcase_add_test(tests, reset_does_not_wait_for_the_client);
+	tcase_add_test(tests, unplug_does_not_wait_for_the_client);
 	tcase_add_test(tests, unmap_does_not_wait_for_the_client);
 	tcase_add_test(tests, memory_comes_and_goes_under_dma);
 	return tests;

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "admin.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <hw/trn_regs.h>
 
+#include "commands.h"
 #include "shared.h"
 #include "state.h"
-
-#define FIRMWARE_VERSION "trn-vdev 1.0"
-#define PAGE_MASK	 (TRN_PAGE_SIZE - 1)
 
 static uint32_t ring_next(const struct trn_admin *admin, uint32_t index)
 {
@@ -24,8 +20,10 @@ static bool completion_room(const struct trn_admin *admin)
 	return ring_next(admin, admin->cq_tail) != admin->cq_head;
 }
 
-bool trn_admin_runnable(const struct trn_admin *admin)
+bool trn_admin_runnable(const struct trn_admin *admin, uint64_t now)
 {
+	if (now >= admin->late_at)
+		return true;
 	if (admin->result_count)
 		return completion_room(admin);
 	return admin->sq_head != admin->sq_tail;
@@ -39,6 +37,42 @@ void trn_admin_complete(struct trn_admin *admin, uint16_t command_id, uint16_t s
 		.command_id = command_id,
 		.status = status,
 	};
+}
+
+/* Is it the id of a command that has not completed, as far as the device can know? */
+static bool in_flight(struct trn_chip *chip, uint16_t command_id)
+{
+	const struct trn_admin *admin = &chip->admin;
+	struct trn_admin_command command;
+
+	for (unsigned int i = 0; i < chip->events.waiting_count; i++) {
+		if (chip->events.waiting[i].command_id == command_id)
+			return true;
+	}
+	for (unsigned int i = 0; i < admin->result_count; i++) {
+		if (admin->result[i].command_id == command_id)
+			return true;
+	}
+	if (admin->late_at != UINT64_MAX && admin->late.command_id == command_id)
+		return true;
+	for (uint32_t i = admin->sq_head; i != admin->sq_tail; i = ring_next(admin, i)) {
+		if (!chip->ops->read(chip->host, admin->sq_base + i * sizeof(command), &command,
+				     sizeof(command)) &&
+		    le16toh(command.command_id) == command_id)
+			return true;
+	}
+	return false;
+}
+
+/* TRN_INJECT_GARBAGE_COMPLETION, in the place of the result that was just written. */
+static void complete_garbage(struct trn_chip *chip)
+{
+	uint16_t command_id = UINT16_MAX;
+
+	while (in_flight(chip, command_id))
+		command_id--;
+	chip->faults.garbage_completion = false;
+	trn_admin_complete(&chip->admin, command_id, TRN_ADMIN_SUCCESS, 0);
 }
 
 static void write_completion(struct trn_chip *chip)
@@ -73,265 +107,26 @@ static void write_completion(struct trn_chip *chip)
 	admin->cq_tail = ring_next(admin, admin->cq_tail);
 	if (admin->cq_tail == 0)
 		admin->phase ^= TRN_ADMIN_PHASE;
-	chip->ops->interrupt(chip->host, 0);
+	trn_vectors_raise(chip, 0);
+	if (chip->faults.garbage_completion)
+		complete_garbage(chip);
 }
 
-static uint16_t identify(struct trn_chip *chip, const struct trn_admin_command *command)
+/* A command was executed: completes it, unless an injected fault has other plans. */
+static void finish(struct trn_chip *chip, uint16_t command_id, uint16_t status)
 {
-	const struct trn_chip_config *config = &chip->config;
-	struct trn_identify page;
+	struct trn_admin *admin = &chip->admin;
+	struct trn_faults *faults = &chip->faults;
 
-	if ((le64toh(command->data.buffer) & 63) ||
-	    !trn_all_zero(command->data.reserved, sizeof(command->data.reserved)))
-		return TRN_ADMIN_INVALID_FIELD;
-
-	memset(&page, 0, sizeof(page));
-	page.magic = htole32(config->defects & TRN_DEFECT_BAD_IDENTIFY ? ~TRN_IDENTIFY_MAGIC
-								       : TRN_IDENTIFY_MAGIC);
-	page.size = htole32(sizeof(page));
-	memcpy(page.uuid, config->uuid, sizeof(page.uuid));
-	memcpy(page.generation, config->generation->name,
-	       strnlen(config->generation->name, sizeof(page.generation)));
-	memcpy(page.serial, config->serial, strnlen(config->serial, sizeof(page.serial)));
-	memcpy(page.firmware, FIRMWARE_VERSION, strlen(FIRMWARE_VERSION));
-	page.hbm_bytes = htole64(config->hbm_size);
-	if (chip->ops->write(chip->host, le64toh(command->data.buffer), &page, sizeof(page)))
-		return TRN_ADMIN_DMA_ERROR;
-	return TRN_ADMIN_SUCCESS;
-}
-
-static uint16_t get_log(struct trn_chip *chip, const struct trn_admin_command *command)
-{
-	uint32_t length = le32toh(command->log.length);
-	struct trn_log_events page;
-
-	if ((le64toh(command->log.buffer) & 63) || length == 0 || length > sizeof(page) ||
-	    length % 64 || command->log.page != TRN_LOG_EVENTS ||
-	    !trn_all_zero(command->log.reserved, sizeof(command->log.reserved)))
-		return TRN_ADMIN_INVALID_FIELD;
-
-	trn_events_log(&chip->events, &page);
-	if (chip->ops->write(chip->host, le64toh(command->log.buffer), &page, length))
-		return TRN_ADMIN_DMA_ERROR;
-	return TRN_ADMIN_SUCCESS;
-}
-
-/* Success means that the command waits; it completes with the event. */
-static uint16_t event(struct trn_chip *chip, const struct trn_admin_command *command)
-{
-	uint64_t buffer = le64toh(command->data.buffer);
-
-	if ((buffer & 63) || !trn_all_zero(command->data.reserved, sizeof(command->data.reserved)))
-		return TRN_ADMIN_INVALID_FIELD;
-	if (!trn_events_wait(&chip->events, buffer, le16toh(command->command_id)))
-		return TRN_ADMIN_NO_RESOURCES;
-	return TRN_ADMIN_SUCCESS;
-}
-
-static bool context_reserved_clear(const struct trn_admin_command *command)
-{
-	return trn_all_zero(command->context.reserved0, sizeof(command->context.reserved0)) &&
-	       trn_all_zero(command->context.reserved1, sizeof(command->context.reserved1));
-}
-
-static uint16_t context_create(struct trn_chip *chip, const struct trn_admin_command *command)
-{
-	uint16_t asid = le16toh(command->context.asid);
-	uint64_t root = le64toh(command->context.root);
-
-	if (!context_reserved_clear(command) || (root & PAGE_MASK))
-		return TRN_ADMIN_INVALID_FIELD;
-	if (asid >= TRN_CONTEXTS)
-		return TRN_ADMIN_INVALID_ID;
-	if (chip->context[asid].exists)
-		return TRN_ADMIN_EXISTS;
-	chip->context[asid] = (struct trn_context){ .exists = true, .root = root };
-	return TRN_ADMIN_SUCCESS;
-}
-
-static uint16_t context_destroy(struct trn_chip *chip, const struct trn_admin_command *command)
-{
-	uint16_t asid = le16toh(command->context.asid);
-
-	if (!context_reserved_clear(command) || command->context.root)
-		return TRN_ADMIN_INVALID_FIELD;
-	if (asid >= TRN_CONTEXTS)
-		return TRN_ADMIN_INVALID_ID;
-	if (!chip->context[asid].exists)
-		return TRN_ADMIN_NOT_FOUND;
-	if (chip->context[asid].users)
-		return TRN_ADMIN_BUSY;
-	trn_tlb_invalidate_asid(&chip->tlb, asid);
-	chip->context[asid].exists = false;
-	return TRN_ADMIN_SUCCESS;
-}
-
-/*
- * No translation outlives the step that made it (translate.h), and this is a step
- * of its own: once the TLB has forgotten the range, no access uses it any more.
- */
-static uint16_t tlb_invalidate(struct trn_chip *chip, const struct trn_admin_command *command)
-{
-	const uint64_t end = 1ULL << TRN_VA_BITS;
-	uint16_t asid = le16toh(command->invalidate.asid);
-	uint64_t va = le64toh(command->invalidate.va);
-	uint64_t length = le64toh(command->invalidate.length);
-
-	if (!trn_all_zero(command->invalidate.reserved0, sizeof(command->invalidate.reserved0)) ||
-	    !trn_all_zero(command->invalidate.reserved1, sizeof(command->invalidate.reserved1)) ||
-	    (va & PAGE_MASK) || (length & PAGE_MASK) || va >= end || length > end - va ||
-	    (length == 0 && va != 0))
-		return TRN_ADMIN_INVALID_FIELD;
-	if (asid >= TRN_CONTEXTS)
-		return TRN_ADMIN_INVALID_ID;
-	if (!chip->context[asid].exists)
-		return TRN_ADMIN_NOT_FOUND;
-	if (length)
-		trn_tlb_invalidate(&chip->tlb, asid, va, length);
-	else
-		trn_tlb_invalidate_asid(&chip->tlb, asid);
-	return TRN_ADMIN_SUCCESS;
-}
-
-static uint16_t check_queue_create(struct trn_chip *chip, const struct trn_admin_command *command)
-{
-	uint16_t id = le16toh(command->queue_create.queue);
-	uint16_t ring_asid = le16toh(command->queue_create.ring_asid);
-	uint16_t asid = le16toh(command->queue_create.asid);
-	uint16_t vector = le16toh(command->queue_create.vector);
-
-	if (!trn_all_zero(command->queue_create.reserved0,
-			  sizeof(command->queue_create.reserved0)) ||
-	    !trn_all_zero(command->queue_create.reserved1,
-			  sizeof(command->queue_create.reserved1)) ||
-	    command->queue_create.type != TRN_QUEUE_TYPE_DMA ||
-	    command->queue_create.ring_log2 < TRN_RING_LOG2_MIN ||
-	    command->queue_create.ring_log2 > TRN_RING_LOG2_MAX ||
-	    (le64toh(command->queue_create.ring_va) & PAGE_MASK) ||
-	    (le64toh(command->queue_create.control) & PAGE_MASK))
-		return TRN_ADMIN_INVALID_FIELD;
-	if (id >= TRN_QUEUES || ring_asid >= TRN_CONTEXTS || asid >= TRN_CONTEXTS || vector == 0 ||
-	    vector >= TRN_VECTORS)
-		return TRN_ADMIN_INVALID_ID;
-	if (chip->queue[id])
-		return TRN_ADMIN_EXISTS;
-	if (!chip->context[ring_asid].exists || !chip->context[asid].exists)
-		return TRN_ADMIN_NOT_FOUND;
-	return TRN_ADMIN_SUCCESS;
-}
-
-static uint16_t queue_create(struct trn_chip *chip, const struct trn_admin_command *command)
-{
-	struct trn_queue *queue;
-	uint16_t status;
-
-	status = check_queue_create(chip, command);
-	if (status)
-		return status;
-	queue = calloc(1, sizeof(*queue));
-	if (!queue)
-		return TRN_ADMIN_NO_RESOURCES;
-	queue->id = le16toh(command->queue_create.queue);
-	queue->ring_asid = le16toh(command->queue_create.ring_asid);
-	queue->asid = le16toh(command->queue_create.asid);
-	queue->vector = le16toh(command->queue_create.vector);
-	queue->ring_size = 1U << command->queue_create.ring_log2;
-	queue->ring_va = le64toh(command->queue_create.ring_va);
-	queue->control = le64toh(command->queue_create.control);
-	if (trn_queue_start(chip, queue)) {
-		free(queue);
-		return TRN_ADMIN_DMA_ERROR;
+	if (faults->lost_completion) {
+		faults->lost_completion = false;
+	} else if (faults->slow_completion) {
+		faults->slow_completion = false;
+		admin->late = (struct trn_admin_result){ 0, command_id, status };
+		admin->late_at = chip->now + faults->slow_completion_ns;
+	} else {
+		trn_admin_complete(admin, command_id, status, 0);
 	}
-	chip->context[queue->ring_asid].users++;
-	chip->context[queue->asid].users++;
-	chip->queue[queue->id] = queue;
-	return TRN_ADMIN_SUCCESS;
-}
-
-/* The queue that DESTROY, SUSPEND or RESUME names, or NULL and *status. */
-static struct trn_queue *find_queue(struct trn_chip *chip, const struct trn_admin_command *command,
-				    uint16_t *status)
-{
-	uint16_t id = le16toh(command->queue.queue);
-
-	if (!trn_all_zero(command->queue.reserved, sizeof(command->queue.reserved)))
-		*status = TRN_ADMIN_INVALID_FIELD;
-	else if (id >= TRN_QUEUES)
-		*status = TRN_ADMIN_INVALID_ID;
-	else if (!chip->queue[id])
-		*status = TRN_ADMIN_NOT_FOUND;
-	else
-		return chip->queue[id];
-	return NULL;
-}
-
-/* Accesses of a queue are made in its own steps only: here none is in progress. */
-static uint16_t queue_destroy(struct trn_chip *chip, const struct trn_admin_command *command)
-{
-	uint16_t status;
-	struct trn_queue *queue = find_queue(chip, command, &status);
-
-	if (!queue)
-		return status;
-	chip->context[queue->ring_asid].users--;
-	chip->context[queue->asid].users--;
-	chip->queue[queue->id] = NULL;
-	free(queue);
-	return TRN_ADMIN_SUCCESS;
-}
-
-static uint16_t queue_suspend(struct trn_chip *chip, const struct trn_admin_command *command)
-{
-	uint16_t status;
-	struct trn_queue *queue = find_queue(chip, command, &status);
-
-	if (!queue)
-		return status;
-	if (queue->state != TRN_QUEUE_RUNNING)
-		return TRN_ADMIN_BAD_STATE;
-	trn_queue_suspend(chip, queue);
-	return queue->state == TRN_QUEUE_SUSPENDED ? TRN_ADMIN_SUCCESS : TRN_ADMIN_BAD_STATE;
-}
-
-static uint16_t queue_resume(struct trn_chip *chip, const struct trn_admin_command *command)
-{
-	uint16_t status;
-	struct trn_queue *queue = find_queue(chip, command, &status);
-
-	if (!queue)
-		return status;
-	if (queue->state != TRN_QUEUE_SUSPENDED)
-		return TRN_ADMIN_BAD_STATE;
-	trn_queue_resume(queue);
-	return TRN_ADMIN_SUCCESS;
-}
-
-typedef uint16_t (*command_handler)(struct trn_chip *chip, const struct trn_admin_command *command);
-
-static const command_handler handlers[] = {
-	[TRN_ADMIN_IDENTIFY] = identify,
-	[TRN_ADMIN_GET_LOG] = get_log,
-	[TRN_ADMIN_EVENT] = event,
-	[TRN_ADMIN_CONTEXT_CREATE] = context_create,
-	[TRN_ADMIN_CONTEXT_DESTROY] = context_destroy,
-	[TRN_ADMIN_TLB_INVALIDATE] = tlb_invalidate,
-	[TRN_ADMIN_QUEUE_CREATE] = queue_create,
-	[TRN_ADMIN_QUEUE_DESTROY] = queue_destroy,
-	[TRN_ADMIN_QUEUE_SUSPEND] = queue_suspend,
-	[TRN_ADMIN_QUEUE_RESUME] = queue_resume,
-};
-
-static uint16_t execute(struct trn_chip *chip, const struct trn_admin_command *command)
-{
-	command_handler handler = NULL;
-
-	if (command->opcode < sizeof(handlers) / sizeof(handlers[0]))
-		handler = handlers[command->opcode];
-	if (!handler)
-		return TRN_ADMIN_INVALID_OPCODE;
-	if (command->reserved0 || command->reserved1)
-		return TRN_ADMIN_INVALID_FIELD;
-	return handler(chip, command);
 }
 
 static void execute_next(struct trn_chip *chip)
@@ -346,16 +141,23 @@ static void execute_next(struct trn_chip *chip)
 		return;
 	}
 	admin->sq_head = ring_next(admin, admin->sq_head);
-	status = execute(chip, &command);
+	status = trn_command_execute(chip, &command);
 	/* An EVENT command that was accepted completes when the event happens. */
 	if (command.opcode != TRN_ADMIN_EVENT || status != TRN_ADMIN_SUCCESS)
-		trn_admin_complete(admin, le16toh(command.command_id), status, 0);
+		finish(chip, le16toh(command.command_id), status);
 }
 
 void trn_admin_step(struct trn_chip *chip)
 {
-	if (chip->admin.result_count)
+	struct trn_admin *admin = &chip->admin;
+
+	if (chip->now >= admin->late_at) {
+		admin->late_at = UINT64_MAX;
+		trn_admin_complete(admin, admin->late.command_id, admin->late.status,
+				   admin->late.value);
+	} else if (admin->result_count) {
 		write_completion(chip);
-	else
+	} else {
 		execute_next(chip);
+	}
 }

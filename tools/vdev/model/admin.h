@@ -33,15 +33,19 @@ struct trn_admin {
 
 	/*
 	 * Results that wait for room in the completion ring, oldest first.  While there
-	 * are any no command is fetched, so one command and all waiting
+	 * are any no command is fetched, so one command, the late one, and all waiting
 	 * EVENT commands are the most there can be.
 	 */
-	struct trn_admin_result result[TRN_EVENT_COMMANDS + 1];
+	struct trn_admin_result result[TRN_EVENT_COMMANDS + 2];
 	unsigned int result_count;
+
+	/* An injected fault: a result that has to wait. */
+	struct trn_admin_result late;
+	uint64_t late_at; /* device time at which it is due; UINT64_MAX: there is none */
 };
 
-/* Can trn_admin_step() do something? */
-bool trn_admin_runnable(const struct trn_admin *admin);
+/* Can trn_admin_step() do something at device time now? */
+bool trn_admin_runnable(const struct trn_admin *admin, uint64_t now);
 
 /* Writes one completion, or executes one command. */
 void trn_admin_step(struct trn_chip *chip);

@@ -33,6 +33,14 @@ static bool config_valid(const struct trn_chip_config *config)
 	       aperture / 2 < config->hbm_size;
 }
 
+/* So many ns from now. */
+static struct timespec monotonic_time(uint64_t ns)
+{
+	uint64_t time = trn_monotonic_ns() + ns;
+
+	return (struct timespec){ .tv_sec = time / 1000000000, .tv_nsec = time % 1000000000 };
+}
+
 static void changed_init(pthread_cond_t *changed)
 {
 	pthread_condattr_t attributes;
@@ -67,6 +75,8 @@ struct trn_chip *trn_chip_create(const struct trn_chip_config *config,
 	chip->host = host;
 	chip->poll_ns = POLL_NS;
 	chip->epoch = trn_monotonic_ns();
+	trn_vectors_reset(&chip->vectors);
+	chip->admin.late_at = UINT64_MAX;
 	pthread_mutex_init(&chip->lock, NULL);
 	changed_init(&chip->changed);
 	return chip;
@@ -79,8 +89,11 @@ static void forget(struct trn_chip *chip)
 		free(chip->queue[i]);
 		chip->queue[i] = NULL;
 	}
+	memset(&chip->rounds, 0, sizeof(chip->rounds));
 	memset(chip->context, 0, sizeof(chip->context));
 	trn_tlb_clear(&chip->tlb);
+	trn_vectors_reset(&chip->vectors);
+	chip->admin.late_at = UINT64_MAX;
 	chip->power = TRN_POWER_OFF;
 }
 
@@ -99,25 +112,72 @@ int trn_chip_hbm_fd(const struct trn_chip *chip)
 	return chip->hbm.fd;
 }
 
-void trn_chip_reset(struct trn_chip *chip)
+bool trn_chip_hold(struct trn_chip *chip, uint64_t timeout_ns)
 {
+	struct timespec until = monotonic_time(timeout_ns == UINT64_MAX ? 0 : timeout_ns);
+	bool ended;
+	int err = 0;
+
 	pthread_mutex_lock(&chip->lock);
-	while (chip->resetting)
+	while (chip->held)
 		pthread_cond_wait(&chip->changed, &chip->lock);
 	/* No step begins from now on; the one in progress ends soon. */
-	chip->resetting = true;
-	while (chip->stepping)
-		pthread_cond_wait(&chip->changed, &chip->lock);
+	chip->held = true;
+	while (chip->stepping && !err) {
+		if (timeout_ns == UINT64_MAX)
+			pthread_cond_wait(&chip->changed, &chip->lock);
+		else
+			err = pthread_cond_timedwait(&chip->changed, &chip->lock, &until);
+	}
+	ended = !chip->stepping;
+	if (!ended) {
+		chip->held = false;
+		pthread_cond_broadcast(&chip->changed);
+	}
 	pthread_mutex_unlock(&chip->lock);
+	return ended;
+}
 
+void trn_chip_release(struct trn_chip *chip)
+{
+	pthread_mutex_lock(&chip->lock);
+	chip->held = false;
+	chip->attention = true;
+	pthread_cond_broadcast(&chip->changed);
+	pthread_mutex_unlock(&chip->lock);
+}
+
+static void reset(struct trn_chip *chip, bool power_on)
+{
+	trn_chip_hold(chip, UINT64_MAX);
 	forget(chip);
+	memset(&chip->faults, 0, sizeof(chip->faults));
 	trn_hbm_discard(&chip->hbm);
 
 	pthread_mutex_lock(&chip->lock);
 	memset(&chip->registers, 0, sizeof(chip->registers));
 	chip->epoch = trn_monotonic_ns();
-	chip->resetting = false;
-	pthread_cond_broadcast(&chip->changed);
+	if (power_on)
+		chip->dead = false;
+	pthread_mutex_unlock(&chip->lock);
+	trn_chip_release(chip);
+}
+
+void trn_chip_reset(struct trn_chip *chip)
+{
+	reset(chip, false);
+}
+
+void trn_chip_power_on(struct trn_chip *chip)
+{
+	reset(chip, true);
+}
+
+void trn_chip_die(struct trn_chip *chip)
+{
+	forget(chip);
+	pthread_mutex_lock(&chip->lock);
+	chip->dead = true;
 	pthread_mutex_unlock(&chip->lock);
 }
 
@@ -132,7 +192,7 @@ void trn_chip_fatal(struct trn_chip *chip, uint8_t reason)
 {
 	chip->power = TRN_POWER_FATAL;
 	set_status(chip, TRN_STATUS_FATAL | (uint32_t)reason << TRN_STATUS_REASON_SHIFT);
-	chip->ops->interrupt(chip->host, 0);
+	trn_vectors_raise(chip, 0);
 }
 
 static bool admin_config_valid(const struct trn_registers *registers)
@@ -156,6 +216,7 @@ static void enable(struct trn_chip *chip, const struct trn_registers *registers)
 		.cq_base = registers->cq_base,
 		.size = registers->size,
 		.phase = TRN_ADMIN_PHASE,
+		.late_at = UINT64_MAX,
 	};
 	trn_events_reset(&chip->events);
 	chip->power = TRN_POWER_READY;
@@ -176,77 +237,38 @@ static void deliver_kicks(struct trn_chip *chip, const uint64_t *kicked)
 				chip->queue[word * 64 + (unsigned int)__builtin_ctzll(bits)];
 
 			if (queue)
-				trn_queue_kick(chip, queue);
+				trn_queue_kick(queue);
 		}
 	}
 }
 
-/*
- * The next queue with work, or NULL.  Round robin, but a parked queue whose look is due
- * goes first: it must look every millisecond however busy the others are.  They get
- * on all the same, because a look takes next to nothing and is not due again at once.
- */
-static struct trn_queue *pick_queue(struct trn_chip *chip)
+/* From now until the earlier of wait, and the device time at; UINT64_MAX is never. */
+static uint64_t earlier(const struct trn_chip *chip, uint64_t wait, uint64_t at)
 {
-	struct trn_queue *next = NULL;
-
-	for (unsigned int i = 0; i < TRN_QUEUES; i++) {
-		struct trn_queue *queue = chip->queue[(chip->next_queue + i) % TRN_QUEUES];
-
-		if (!queue || !trn_queue_runnable(queue, chip->now))
-			continue;
-		if (queue->phase == TRN_PHASE_PARKED)
-			return queue;
-		if (!next)
-			next = queue;
-	}
-	if (next)
-		chip->next_queue = next->id + 1;
-	return next;
+	if (at == UINT64_MAX || at - chip->now > wait)
+		return wait;
+	return at - chip->now;
 }
 
-/* Time until a parked queue must look at its fence. */
-static uint64_t until_next_look(const struct trn_chip *chip)
-{
-	uint64_t wait = UINT64_MAX;
-
-	for (unsigned int i = 0; i < TRN_QUEUES; i++) {
-		const struct trn_queue *queue = chip->queue[i];
-
-		if (queue && queue->state == TRN_QUEUE_RUNNING &&
-		    queue->phase == TRN_PHASE_PARKED && queue->look_at - chip->now < wait)
-			wait = queue->look_at - chip->now;
-	}
-	return wait;
-}
-
-/* One admin command and one unit of one queue take turns.  Returns as trn_chip_step(). */
+/* One admin command and one step of one queue take turns.  Returns as trn_chip_step(). */
 static uint64_t work(struct trn_chip *chip)
 {
-	struct trn_queue *queue = NULL;
+	bool admin_has_work = trn_admin_runnable(&chip->admin, chip->now);
 
-	if (chip->admin_was_last || !trn_admin_runnable(&chip->admin))
-		queue = pick_queue(chip);
-	chip->admin_was_last = !queue;
-	if (queue)
-		trn_queue_step(chip, queue);
-	else if (trn_admin_runnable(&chip->admin))
-		trn_admin_step(chip);
-	else
-		return until_next_look(chip);
+	if ((chip->admin_was_last || !admin_has_work) && trn_rounds_step(chip)) {
+		chip->admin_was_last = false;
+		return 0;
+	}
+	chip->admin_was_last = true;
+	if (!admin_has_work)
+		return earlier(chip, trn_rounds_wait(chip), chip->admin.late_at);
+	trn_admin_step(chip);
 	return 0;
 }
 
-static uint64_t step(struct trn_chip *chip, const struct trn_registers *registers)
+/* Work of a device that is READY. */
+static uint64_t step_ready(struct trn_chip *chip, const struct trn_registers *registers)
 {
-	if (registers->stop && chip->power != TRN_POWER_OFF) {
-		disable(chip);
-		return 0;
-	}
-	if (chip->power == TRN_POWER_OFF && (registers->ctrl & TRN_CTRL_ENABLE))
-		enable(chip, registers);
-	if (chip->power != TRN_POWER_READY)
-		return UINT64_MAX;
 	if (registers->bad_index) {
 		trn_chip_fatal(chip, TRN_FATAL_ADMIN_DOORBELL);
 		return UINT64_MAX;
@@ -254,7 +276,27 @@ static uint64_t step(struct trn_chip *chip, const struct trn_registers *register
 	chip->admin.sq_tail = registers->sq_tail;
 	chip->admin.cq_head = registers->cq_head;
 	deliver_kicks(chip, registers->kicked);
+	trn_rounds_account(chip);
 	return work(chip);
+}
+
+static uint64_t step(struct trn_chip *chip, const struct trn_registers *registers)
+{
+	uint64_t wait = UINT64_MAX;
+
+	if (chip->dead)
+		return UINT64_MAX;
+	if (registers->stop && chip->power != TRN_POWER_OFF) {
+		disable(chip);
+		return 0;
+	}
+	if (chip->power == TRN_POWER_OFF && (registers->ctrl & TRN_CTRL_ENABLE))
+		enable(chip, registers);
+	if (chip->now >= chip->vectors.next)
+		trn_vectors_run(chip);
+	if (chip->power == TRN_POWER_READY)
+		wait = step_ready(chip, registers);
+	return earlier(chip, wait, chip->vectors.next);
 }
 
 uint64_t trn_chip_step(struct trn_chip *chip)
@@ -263,7 +305,7 @@ uint64_t trn_chip_step(struct trn_chip *chip)
 	uint64_t wait;
 
 	pthread_mutex_lock(&chip->lock);
-	while (chip->resetting)
+	while (chip->held)
 		pthread_cond_wait(&chip->changed, &chip->lock);
 	chip->stepping = true;
 	chip->attention = false;
@@ -277,7 +319,7 @@ uint64_t trn_chip_step(struct trn_chip *chip)
 
 	pthread_mutex_lock(&chip->lock);
 	chip->stepping = false;
-	if (chip->resetting)
+	if (chip->held)
 		pthread_cond_broadcast(&chip->changed);
 	pthread_mutex_unlock(&chip->lock);
 	return wait;
@@ -286,18 +328,16 @@ uint64_t trn_chip_step(struct trn_chip *chip)
 /* Sleeps until a register is written, or for wait ns.  False when it is time to quit. */
 static bool executor_sleep(struct trn_chip *chip, uint64_t wait)
 {
-	uint64_t until = trn_monotonic_ns() + wait;
-	struct timespec time = {
-		.tv_sec = until / 1000000000,
-		.tv_nsec = until % 1000000000,
-	};
+	struct timespec until = { 0 };
 	bool quit;
 
+	if (wait && wait != UINT64_MAX)
+		until = monotonic_time(wait);
 	pthread_mutex_lock(&chip->lock);
 	while (wait && !chip->attention && !chip->quit) {
 		if (wait == UINT64_MAX)
 			pthread_cond_wait(&chip->changed, &chip->lock);
-		else if (pthread_cond_timedwait(&chip->changed, &chip->lock, &time) == ETIMEDOUT)
+		else if (pthread_cond_timedwait(&chip->changed, &chip->lock, &until) == ETIMEDOUT)
 			break;
 	}
 	quit = chip->quit;

@@ -25,11 +25,11 @@ struct trn_chip;
 
 /* Ways in which a chip can be built broken, for tests of drivers; bit mask. */
 enum trn_chip_defect {
-	TRN_DEFECT_NEVER_READY	= 1 << 0,	/* STATUS.READY never sets */
-	TRN_DEFECT_BAD_IDENTIFY	= 1 << 1,	/* identify data with a wrong magic */
-	TRN_DEFECT_NO_HEARTBEAT	= 1 << 2,	/* HEARTBEAT stands still */
-	TRN_DEFECT_NO_APERTURE	= 1 << 3,	/* BAR 2 is missing */
-	TRN_DEFECT_SMALL_BAR	= 1 << 4,	/* BAR 4 is smaller than its queues need */
+	TRN_DEFECT_NEVER_READY = 1 << 0,  /* STATUS.READY never sets */
+	TRN_DEFECT_BAD_IDENTIFY = 1 << 1, /* identify data with a wrong magic */
+	TRN_DEFECT_NO_HEARTBEAT = 1 << 2, /* HEARTBEAT stands still */
+	TRN_DEFECT_NO_APERTURE = 1 << 3,  /* BAR 2 is missing */
+	TRN_DEFECT_SMALL_BAR = 1 << 4,	  /* BAR 4 is smaller than its queues need */
 };
 
 /* All sizes of leaves that the model knows: 4 KiB, 2 MiB, 1 GiB. */
@@ -37,13 +37,13 @@ enum trn_chip_defect {
 
 struct trn_chip_config {
 	const struct trn_generation *generation;
-	uint64_t	hbm_size;	/* bytes, all stacks; multiple of stacks × 2 MiB */
-	uint64_t	aperture;	/* bytes, power of two, <= next power of two of hbm_size */
-	uint64_t	hbm_kept;	/* bytes of memory that zeroes do not give back */
-	uint32_t	page_sizes;	/* CAP_PAGE_SIZES; bits of TRN_CHIP_PAGE_SIZES, 12 always */
-	uint8_t		uuid[16];
-	char		serial[32];
-	unsigned int	defects;	/* enum trn_chip_defect */
+	uint64_t hbm_size;   /* bytes, all stacks; multiple of stacks × 2 MiB */
+	uint64_t aperture;   /* bytes, power of two, <= next power of two of hbm_size */
+	uint64_t hbm_kept;   /* bytes of memory that zeroes do not give back */
+	uint32_t page_sizes; /* CAP_PAGE_SIZES; bits of TRN_CHIP_PAGE_SIZES, 12 always */
+	uint8_t uuid[16];
+	char serial[32];
+	unsigned int defects; /* enum trn_chip_defect */
 };
 
 /* Returns NULL with errno set.  host is passed to every function of ops. */
@@ -68,6 +68,9 @@ int trn_chip_hbm_fd(const struct trn_chip *chip);
  * the chip touches host memory no more (bounded by one step).
  */
 void trn_chip_reset(struct trn_chip *chip);
+
+/* The chip as it is after power-on: a reset that even a dead chip comes back from. */
+void trn_chip_power_on(struct trn_chip *chip);
 
 /*
  * Does one bounded unit of work.  Returns the time in ns after which the next

@@ -4,7 +4,8 @@
  *
  * The vfio-user server implements this over a client's DMA mappings; unit tests
  * implement it over plain memory.  All functions may be called from the chip's
- * executor thread at any time and must not call back into the chip.
+ * executor thread at any time, interrupt() also from a thread that injects a fault, and must
+ * not call back into the chip.
  */
 #ifndef TRN_VDEV_HOST_H
 #define TRN_VDEV_HOST_H
@@ -18,15 +19,15 @@
  * valid: an unmap by the host waits for unmap().
  */
 struct trn_host_map {
-	void		*address;	/* of the byte asked for */
-	size_t		length;		/* bytes usable from address, may be less than asked for */
+	void *address; /* of the byte asked for */
+	size_t length; /* bytes usable from address, may be less than asked for */
 	/*
 	 * All that the map holds, at least what was asked for and got: host DMA addresses
 	 * first … last (inclusive), contiguous in memory and thus found relative to address.
 	 */
-	uint64_t	first;
-	uint64_t	last;
-	void		*token;		/* the implementation's own */
+	uint64_t first;
+	uint64_t last;
+	void *token; /* the implementation's own */
 };
 
 struct trn_host_ops {

@@ -47,6 +47,7 @@ static void stop(struct trn_chip *chip, struct trn_queue *queue, uint8_t reason,
 		event.address = htole64(fault->address);
 	}
 	queue->state = TRN_QUEUE_STOPPED;
+	queue->reason = reason;
 	trn_events_raise(chip, &event);
 }
 
@@ -56,7 +57,7 @@ static void stop_fault(struct trn_chip *chip, struct trn_queue *queue,
 	stop(chip, queue, fault->reason, fault);
 }
 
-static bool load_tail(struct trn_chip *chip, struct trn_queue *queue, uint32_t *tail)
+static bool load_tail(struct trn_chip *chip, struct trn_queue *queue)
 {
 	struct trn_host_map map;
 	struct trn_control *control = control_map(chip, queue, &map);
@@ -65,7 +66,7 @@ static bool load_tail(struct trn_chip *chip, struct trn_queue *queue, uint32_t *
 		stop(chip, queue, TRN_STOP_CONTROL, NULL);
 		return false;
 	}
-	*tail = trn_load32(&control->tail);
+	queue->tail = trn_load32(&control->tail);
 	chip->ops->unmap(chip->host, &map);
 	return true;
 }
@@ -98,13 +99,11 @@ static void wake(struct trn_chip *chip, struct trn_queue *queue)
 
 static void poll_tail(struct trn_chip *chip, struct trn_queue *queue)
 {
-	uint32_t tail;
-
-	if (!load_tail(chip, queue, &tail))
+	if (!load_tail(chip, queue))
 		return;
-	if (tail - queue->head > queue->ring_size)
+	if (queue->tail - queue->head > queue->ring_size)
 		stop(chip, queue, TRN_STOP_BAD_TAIL, NULL);
-	else if (tail != queue->head)
+	else if (queue->tail != queue->head)
 		queue->phase = TRN_PHASE_FETCH;
 	else if (chip->now >= queue->poll_until)
 		queue->phase = TRN_PHASE_ARM;
@@ -119,15 +118,13 @@ static void arm(struct trn_chip *chip, struct trn_queue *queue)
 
 static void recheck(struct trn_chip *chip, struct trn_queue *queue)
 {
-	uint32_t tail;
-
 	/*
 	 * Pairs with the barrier between software's store of tail and its load of
 	 * need_kick: either software sees need_kick = 1, or we see its tail.
 	 */
 	trn_full_barrier();
-	if (load_tail(chip, queue, &tail))
-		queue->phase = tail != queue->head ? TRN_PHASE_WAKE : TRN_PHASE_ASLEEP;
+	if (load_tail(chip, queue))
+		queue->phase = queue->tail != queue->head ? TRN_PHASE_WAKE : TRN_PHASE_ASLEEP;
 }
 
 static uint8_t check_fence(const struct trn_packet *packet)
@@ -178,14 +175,16 @@ static void fetch(struct trn_chip *chip, struct trn_queue *queue)
 		stop_fault(chip, queue, &fault);
 		return;
 	}
-	reason = check_packet(&queue->packet);
-	if (reason) {
-		stop(chip, queue, reason, NULL);
-		return;
-	}
+	if (queue->injected)
+		trn_inject_fetched(queue);
 	queue->has_packet = true;
 	queue->done = 0;
-	queue->phase = TRN_PHASE_EXECUTE;
+	queue->packet_ns = 0;
+	reason = check_packet(&queue->packet);
+	if (reason)
+		stop(chip, queue, reason, NULL);
+	else if (!queue->injected || !trn_inject_slow(chip, queue))
+		queue->phase = TRN_PHASE_EXECUTE;
 }
 
 /* A fence has a new value: whoever is parked looks again. */
@@ -258,7 +257,9 @@ static void bulk(struct trn_chip *chip, struct trn_queue *queue,
 {
 	struct trn_fault fault;
 
-	if (!unit(chip, queue->asid, &queue->packet, &queue->done, &fault))
+	if (queue->injected && trn_inject_operand_fault(queue, &fault))
+		stop_fault(chip, queue, &fault);
+	else if (!unit(chip, queue->asid, &queue->packet, &queue->done, &fault))
 		stop_fault(chip, queue, &fault);
 	else if (queue->done == trn_dma_length(&queue->packet))
 		queue->phase = TRN_PHASE_RETIRE;
@@ -266,6 +267,12 @@ static void bulk(struct trn_chip *chip, struct trn_queue *queue,
 
 static void execute(struct trn_chip *chip, struct trn_queue *queue)
 {
+	if (queue->packet_ns > queue->time_limit) {
+		stop(chip, queue, TRN_STOP_TIME_LIMIT, NULL);
+		return;
+	}
+	if (queue->injected && trn_inject_hang(chip, queue))
+		return;
 	switch (queue->packet.opcode) {
 	case TRN_PACKET_NOP:
 		queue->phase = TRN_PHASE_RETIRE;
@@ -284,6 +291,52 @@ static void execute(struct trn_chip *chip, struct trn_queue *queue)
 		bulk(chip, queue, trn_fill_unit);
 		break;
 	}
+}
+
+void trn_queue_hold(struct trn_chip *chip, struct trn_queue *queue, uint64_t ns)
+{
+	queue->held_since = chip->now;
+	queue->look_at = UINT64_MAX;
+	queue->phase = TRN_PHASE_HELD;
+	if (ns == UINT64_MAX)
+		return;
+	/* Until the time is over, or the limit is exceeded. */
+	queue->look_at = chip->now + ns;
+	if (queue->time_limit - queue->packet_ns < ns)
+		queue->look_at = chip->now + (queue->time_limit - queue->packet_ns) + 1;
+}
+
+void trn_queue_count_hold(const struct trn_chip *chip, struct trn_queue *queue)
+{
+	uint64_t ns = chip->now - queue->held_since;
+
+	if (queue->state != TRN_QUEUE_RUNNING || queue->phase != TRN_PHASE_HELD)
+		return;
+	queue->packet_ns += ns;
+	queue->queue_ns += ns;
+	queue->held_since = chip->now;
+}
+
+bool trn_queue_hangs(const struct trn_queue *queue, enum trn_cure cure)
+{
+	return queue->state == TRN_QUEUE_RUNNING && queue->phase == TRN_PHASE_HELD &&
+	       queue->cure > cure;
+}
+
+static void end_hold(struct trn_chip *chip, struct trn_queue *queue)
+{
+	trn_queue_count_hold(chip, queue);
+	/* It checks the time limit first. */
+	queue->phase = TRN_PHASE_EXECUTE;
+}
+
+static void interrupt(struct trn_chip *chip, struct trn_queue *queue)
+{
+	if (queue->masked)
+		queue->owes_interrupt = true;
+	else
+		trn_vectors_raise(chip, queue->vector);
+	queue->phase = TRN_PHASE_RETIRE;
 }
 
 static void retire(struct trn_chip *chip, struct trn_queue *queue)
@@ -308,10 +361,12 @@ bool trn_queue_runnable(const struct trn_queue *queue, uint64_t now)
 {
 	if (queue->state != TRN_QUEUE_RUNNING || queue->phase == TRN_PHASE_ASLEEP)
 		return false;
-	return queue->phase != TRN_PHASE_PARKED || now >= queue->look_at;
+	if (queue->phase == TRN_PHASE_PARKED || queue->phase == TRN_PHASE_HELD)
+		return now >= queue->look_at;
+	return true;
 }
 
-void trn_queue_step(struct trn_chip *chip, struct trn_queue *queue)
+static void do_phase(struct trn_chip *chip, struct trn_queue *queue)
 {
 	switch (queue->phase) {
 	case TRN_PHASE_ASLEEP:
@@ -329,12 +384,14 @@ void trn_queue_step(struct trn_chip *chip, struct trn_queue *queue)
 	case TRN_PHASE_PARKED:
 		execute(chip, queue);
 		break;
+	case TRN_PHASE_HELD:
+		end_hold(chip, queue);
+		break;
 	case TRN_PHASE_NOTIFY:
 		notify(chip, queue);
 		break;
 	case TRN_PHASE_INTERRUPT:
-		chip->ops->interrupt(chip->host, queue->vector);
-		queue->phase = TRN_PHASE_RETIRE;
+		interrupt(chip, queue);
 		break;
 	case TRN_PHASE_RETIRE:
 		retire(chip, queue);
@@ -348,12 +405,35 @@ void trn_queue_step(struct trn_chip *chip, struct trn_queue *queue)
 	}
 }
 
-void trn_queue_kick(struct trn_chip *chip, struct trn_queue *queue)
+bool trn_queue_step(struct trn_chip *chip, struct trn_queue *queue)
+{
+	enum trn_queue_phase before = queue->phase;
+
+	do_phase(chip, queue);
+	switch (queue->phase) {
+	case TRN_PHASE_POLL:
+		return before == TRN_PHASE_WAKE;
+	case TRN_PHASE_FETCH:
+	case TRN_PHASE_NOTIFY:
+	case TRN_PHASE_INTERRUPT:
+		return true;
+	case TRN_PHASE_EXECUTE:
+		return before == TRN_PHASE_FETCH;
+	case TRN_PHASE_RETIRE:
+		/* A look at a fence is no turn. */
+		return before != TRN_PHASE_PARKED;
+	default:
+		return false;
+	}
+}
+
+void trn_queue_kick(struct trn_queue *queue)
 {
 	if (queue->phase == TRN_PHASE_ASLEEP)
 		queue->phase = TRN_PHASE_WAKE;
 	else if (queue->phase == TRN_PHASE_PARKED)
-		queue->look_at = chip->now;
+		/* It looks in its turn: a flood of kicks must not hold up the others. */
+		queue->phase = TRN_PHASE_EXECUTE;
 }
 
 int trn_queue_start(struct trn_chip *chip, struct trn_queue *queue)
@@ -382,6 +462,7 @@ void trn_queue_suspend(struct trn_chip *chip, struct trn_queue *queue)
 	       (queue->phase == TRN_PHASE_NOTIFY || queue->phase == TRN_PHASE_INTERRUPT ||
 		queue->phase == TRN_PHASE_RETIRE))
 		trn_queue_step(chip, queue);
+	trn_queue_count_hold(chip, queue);
 	if (queue->state == TRN_QUEUE_RUNNING)
 		queue->state = TRN_QUEUE_SUSPENDED;
 }
@@ -390,5 +471,24 @@ void trn_queue_resume(struct trn_queue *queue)
 {
 	queue->state = TRN_QUEUE_RUNNING;
 	queue->done = 0;
+	queue->packet_ns = 0;
 	queue->phase = queue->has_packet ? TRN_PHASE_EXECUTE : TRN_PHASE_WAKE;
+}
+
+void trn_queue_reset(const struct trn_chip *chip, struct trn_queue *queue)
+{
+	if (queue->state == TRN_QUEUE_STOPPED)
+		return;
+	trn_queue_count_hold(chip, queue);
+	queue->state = TRN_QUEUE_STOPPED;
+	queue->has_packet = false;
+}
+
+void trn_queue_mask(struct trn_chip *chip, struct trn_queue *queue, bool masked)
+{
+	queue->masked = masked;
+	if (masked || !queue->owes_interrupt)
+		return;
+	queue->owes_interrupt = false;
+	trn_vectors_raise(chip, queue->vector);
 }

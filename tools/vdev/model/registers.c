@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "registers.h"
 
+#include <errno.h>
+
 #include <hw/trn_queue.h>
 #include <hw/trn_regs.h>
 
@@ -21,7 +23,22 @@ static uint32_t heartbeat(const struct trn_chip *chip)
 {
 	if (chip->config.defects & TRN_DEFECT_NO_HEARTBEAT)
 		return 0;
+	if (chip->registers.heartbeat_stands)
+		return chip->registers.heartbeat;
 	return (trn_monotonic_ns() - chip->epoch) / (TRN_HEARTBEAT_MS * 1000000ULL);
+}
+
+int trn_heartbeat_stop(struct trn_chip *chip)
+{
+	struct trn_registers *registers = &chip->registers;
+	bool stood;
+
+	pthread_mutex_lock(&chip->lock);
+	stood = registers->heartbeat_stands;
+	registers->heartbeat = heartbeat(chip);
+	registers->heartbeat_stands = true;
+	pthread_mutex_unlock(&chip->lock);
+	return stood ? -EALREADY : 0;
 }
 
 /* BAR 2 may be larger than HBM: it is rounded up to a power of two. */
@@ -200,6 +217,8 @@ uint64_t trn_chip_read_register(struct trn_chip *chip, uint64_t offset, unsigned
 	value = read32(chip, offset);
 	if (size == 8)
 		value |= (uint64_t)read32(chip, offset + 4) << 32;
+	if (chip->dead)
+		value = UINT64_MAX >> (64 - 8 * size);
 	pthread_mutex_unlock(&chip->lock);
 	return value;
 }

@@ -17,6 +17,8 @@
 #define TRN_HEARTBEAT_MS     100
 #define TRN_ADMIN_TIMEOUT_MS 2000
 
+struct trn_chip;
+
 struct trn_registers {
 	uint32_t ctrl;
 	uint32_t status;
@@ -25,11 +27,16 @@ struct trn_registers {
 	uint32_t size;
 	uint32_t sq_tail;
 	uint32_t cq_head;
+	bool heartbeat_stands; /* at heartbeat: injected */
+	uint32_t heartbeat;
 
 	/* Not registers: accesses that the next step must learn of. */
 	bool stop;	/* ENABLE was cleared */
 	bool bad_index; /* an admin doorbell was out of range */
 	uint64_t kicked[TRN_QUEUES / 64];
 };
+
+/* HEARTBEAT stands still from now on, until a reset.  0, or -EALREADY if it does. */
+int trn_heartbeat_stop(struct trn_chip *chip);
 
 #endif /* TRN_VDEV_REGISTERS_H */

@@ -11,10 +11,13 @@
 #include "chip.h"
 #include "events.h"
 #include "hbm.h"
+#include "inject.h"
 #include "queue.h"
 #include "registers.h"
+#include "rounds.h"
 #include "tlb.h"
 #include "translate.h"
+#include "vectors.h"
 
 enum trn_power {
 	TRN_POWER_OFF, /* not enabled */
@@ -35,21 +38,24 @@ struct trn_chip {
 	 * is called or memory is copied.
 	 */
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* attention, stepping, resetting, quit */
+	pthread_cond_t changed; /* attention, stepping, held, quit */
 	struct trn_registers registers;
 	uint64_t epoch; /* monotonic ns of the last function reset */
 	bool attention; /* a register was written since the last step began */
 	bool stepping;
-	bool resetting;
+	bool held; /* no step begins: somebody else owns the state */
+	bool dead; /* until power-on; changed by who holds the chip */
 	bool quit;
 
-	/* Owned by whoever set stepping or resetting. */
+	/* Owned by whoever set stepping or held. */
 	enum trn_power power;
-	uint64_t now;		 /* device clock when the step began, ns */
-	bool admin_was_last;	 /* queues go first in the next step */
-	unsigned int next_queue; /* where the round robin goes on */
+	uint64_t now;	     /* device clock when the step began, ns */
+	bool admin_was_last; /* queues go first in the next step */
 	struct trn_admin admin;
 	struct trn_events events;
+	struct trn_vectors vectors;
+	struct trn_faults faults;
+	struct trn_rounds rounds;
 	struct trn_context context[TRN_CONTEXTS];
 	struct trn_queue *queue[TRN_QUEUES];
 	struct trn_tlb tlb;
@@ -58,7 +64,17 @@ struct trn_chip {
 	bool executor_runs; /* used by trn_chip_start() and _stop() only */
 };
 
-/* Stops all work with TRN_FATAL_*; called in a step. */
+/*
+ * Takes the state over from the step that is under way, whose end this awaits.  False: it
+ * did not end within timeout_ns (UINT64_MAX: any).
+ */
+bool trn_chip_hold(struct trn_chip *chip, uint64_t timeout_ns);
+void trn_chip_release(struct trn_chip *chip);
+
+/* The chip does nothing any more; called with the chip held. */
+void trn_chip_die(struct trn_chip *chip);
+
+/* Stops all work with TRN_FATAL_*; called in a step, or with the chip held. */
 void trn_chip_fatal(struct trn_chip *chip, uint8_t reason);
 
 #endif /* TRN_VDEV_STATE_H */

@@ -34,8 +34,15 @@ struct trn_server {
 	pthread_mutex_t lock; /* changes of socket */
 	int socket;	      /* -1: no client */
 
-	/* The connection's thread only. */
+	/*
+	 * Guards this group; held for each access of the client's to the function, each reset,
+	 * unplug and plug.  Whoever waits for the chip with it closes remote first.
+	 */
+	pthread_mutex_t function_lock;
 	struct trn_pci_config config;
+	bool unplugged;
+
+	/* The connection's thread only. */
 	bool negotiated; /* VERSION is done */
 	struct trn_message message;
 	uint8_t *reply; /* VFIO_USER_MESSAGE_MAX bytes */
@@ -65,16 +72,21 @@ static inline void trn_count(atomic_ullong *counter)
  */
 const char *trn_server_execute(struct trn_server *server);
 
+/* Those that follow are called with function_lock. */
+
 /* Resets the function: chip, configuration space, pending interrupts. */
 void trn_server_reset_function(struct trn_server *server);
 
-/*
- * Removes all ranges within first … last.  0, or -EINVAL if one is there in part
- * only.  Returns when the device is done with them.
- */
-int trn_server_unmap(struct trn_server *server, uint64_t first, uint64_t last);
+/* Resets the chip; from then on it does not reach the client. */
+void trn_server_silence(struct trn_server *server);
 
 /* Takes Bus Master Enable over from the configuration space. */
 void trn_server_update_bus_master(struct trn_server *server);
+
+/*
+ * Removes all ranges within first … last.  0, or -EINVAL if one is there in part
+ * only.  Returns when the device is done with them.  Without function_lock.
+ */
+int trn_server_unmap(struct trn_server *server, uint64_t first, uint64_t last);
 
 #endif /* TRN_VDEV_VFIO_USER_INTERNAL_H */

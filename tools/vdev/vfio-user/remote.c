@@ -11,7 +11,7 @@
 
 void trn_remote_init(struct trn_remote *remote)
 {
-	*remote = (struct trn_remote){ .closed = true };
+	*remote = (struct trn_remote){ 0 };
 	pthread_mutex_init(&remote->lock, NULL);
 	pthread_cond_init(&remote->answered, NULL);
 }
@@ -26,14 +26,13 @@ void trn_remote_start(struct trn_remote *remote)
 {
 	pthread_mutex_lock(&remote->lock);
 	remote->abandoned = 0;
-	remote->closed = false;
 	pthread_mutex_unlock(&remote->lock);
 }
 
 void trn_remote_close(struct trn_remote *remote)
 {
 	pthread_mutex_lock(&remote->lock);
-	remote->closed = true;
+	remote->closed++;
 	if (remote->waiting) {
 		remote->waiting = false;
 		remote->error = -EFAULT;
@@ -46,7 +45,7 @@ void trn_remote_close(struct trn_remote *remote)
 void trn_remote_open(struct trn_remote *remote)
 {
 	pthread_mutex_lock(&remote->lock);
-	remote->closed = false;
+	remote->closed--;
 	pthread_mutex_unlock(&remote->lock);
 }
 

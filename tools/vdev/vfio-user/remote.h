@@ -7,7 +7,8 @@
  * while it waits for a reply to DMA_UNMAP or DEVICE_RESET.  So whoever is about to
  * wait for the device closes this first; a request then under way fails.
  *
- * Threads: trn_remote_transfer() is the executor's, the rest is the connection's.
+ * Threads: trn_remote_transfer() is the executor's; trn_remote_close() and _open() are
+ * anybody's who waits for the device; the rest is the connection's.
  */
 #ifndef TRN_VDEV_VFIO_USER_REMOTE_H
 #define TRN_VDEV_VFIO_USER_REMOTE_H
@@ -22,8 +23,8 @@ struct trn_message;
 struct trn_remote {
 	pthread_mutex_t lock; /* all below */
 	pthread_cond_t answered;
-	bool closed;
-	bool waiting; /* for the answer to the request below */
+	unsigned int closed; /* how often, without an open */
+	bool waiting;	     /* for the answer to the request below */
 	uint16_t id;
 	uint16_t command;
 	void *buffer; /* DMA_READ: where the data goes */
@@ -42,6 +43,7 @@ void trn_remote_destroy(struct trn_remote *remote);
 /* Before the first message of a new client. */
 void trn_remote_start(struct trn_remote *remote);
 
+/* Each close has its open; transfers fail while it is closed. */
 void trn_remote_close(struct trn_remote *remote);
 void trn_remote_open(struct trn_remote *remote);
 

@@ -274,6 +274,10 @@ static void read_region(struct trn_server *server, const struct vfio_user_region
 	uint64_t value = 0;
 	ssize_t done;
 
+	if (server->unplugged) {
+		memset(data, 0xff, access->count);
+		return;
+	}
 	memset(data, 0, access->count);
 	switch (access->region) {
 	case VFIO_PCI_CONFIG_REGION_INDEX:
@@ -300,7 +304,6 @@ static void write_config(struct trn_server *server, const struct vfio_user_regio
 	trn_server_update_bus_master(server);
 }
 
-/* All but configuration space: posted writes. */
 static void write_bar(struct trn_server *server, const struct vfio_user_region_access *access,
 		      const uint8_t *data)
 {
@@ -325,6 +328,17 @@ static void write_bar(struct trn_server *server, const struct vfio_user_region_a
 	}
 }
 
+static void write_region(struct trn_server *server, const struct vfio_user_region_access *access,
+			 const uint8_t *data)
+{
+	pthread_mutex_lock(&server->function_lock);
+	if (access->region == VFIO_PCI_CONFIG_REGION_INDEX && !server->unplugged)
+		write_config(server, access, data);
+	else if (!server->unplugged)
+		write_bar(server, access, data);
+	pthread_mutex_unlock(&server->function_lock);
+}
+
 static void do_region_read(struct trn_server *server, struct outcome *outcome)
 {
 	const struct vfio_user_region_access *access = (void *)server->message.body;
@@ -334,7 +348,9 @@ static void do_region_read(struct trn_server *server, struct outcome *outcome)
 		return;
 	}
 	put_reply(server, outcome, access, sizeof(*access));
+	pthread_mutex_lock(&server->function_lock);
 	read_region(server, access, server->reply + outcome->size);
+	pthread_mutex_unlock(&server->function_lock);
 	outcome->size += access->count;
 }
 
@@ -352,13 +368,11 @@ static void do_region_write(struct trn_server *server, struct outcome *outcome)
 		return;
 	}
 	put_reply(server, outcome, access, sizeof(*access));
-	if (access->region == VFIO_PCI_CONFIG_REGION_INDEX) {
-		write_config(server, access, data);
-		return;
-	}
-	/* The client waits with its processors stopped: let it go on first. */
-	send_reply(server, outcome);
-	write_bar(server, access, data);
+	/* BARs' writes are posted, and the client waits with its processors stopped: it goes on
+	 * first. */
+	if (access->region != VFIO_PCI_CONFIG_REGION_INDEX)
+		send_reply(server, outcome);
+	write_region(server, access, data);
 }
 
 static void do_region_write_multi(struct trn_server *server, struct outcome *outcome)
@@ -381,18 +395,16 @@ static void do_region_write_multi(struct trn_server *server, struct outcome *out
 		}
 	}
 	put_reply(server, outcome, &count, sizeof(count));
-	for (uint64_t i = 0; i < count; i++) {
-		if (writes[i].access.region == VFIO_PCI_CONFIG_REGION_INDEX)
-			write_config(server, &writes[i].access, writes[i].data);
-		else
-			write_bar(server, &writes[i].access, writes[i].data);
-	}
+	for (uint64_t i = 0; i < count; i++)
+		write_region(server, &writes[i].access, writes[i].data);
 }
 
 static void do_device_reset(struct trn_server *server, struct outcome *outcome)
 {
 	(void)outcome;
+	pthread_mutex_lock(&server->function_lock);
 	trn_server_reset_function(server);
+	pthread_mutex_unlock(&server->function_lock);
 }
 
 static const struct {

@@ -123,16 +123,23 @@ void trn_server_update_bus_master(struct trn_server *server)
 	atomic_store(&server->bus_master, trn_pci_bus_master(&server->config));
 }
 
-void trn_server_reset_function(struct trn_server *server)
+void trn_server_silence(struct trn_server *server)
 {
-	trn_count(&server->resets);
 	atomic_store(&server->bus_master, false);
 	/* A step that waits for the client ends, so that the reset need not wait for it. */
 	trn_remote_close(&server->remote);
 	trn_chip_reset(server->chip);
 	trn_remote_open(&server->remote);
-	trn_pci_config_reset(&server->config);
 	trn_interrupts_reset(&server->interrupts);
+}
+
+void trn_server_reset_function(struct trn_server *server)
+{
+	if (server->unplugged)
+		return;
+	trn_count(&server->resets);
+	trn_server_silence(server);
+	trn_pci_config_reset(&server->config);
 }
 
 int trn_server_unmap(struct trn_server *server, uint64_t first, uint64_t last)
@@ -159,16 +166,16 @@ int trn_server_unmap(struct trn_server *server, uint64_t first, uint64_t last)
 /* The client is gone: nothing of it remains. */
 static void detach(struct trn_server *server)
 {
-	atomic_store(&server->bus_master, false);
-	trn_remote_close(&server->remote);
 	/* Ends a send that the client does not take. */
 	shutdown(server->socket, SHUT_RDWR);
 	trn_count(&server->resets);
-	trn_chip_reset(server->chip);
+	pthread_mutex_lock(&server->function_lock);
+	trn_server_silence(server);
+	trn_pci_config_init(&server->config, &server->identity);
+	pthread_mutex_unlock(&server->function_lock);
 	trn_server_unmap(server, 0, UINT64_MAX);
 	trn_interrupts_clear(&server->interrupts);
 	trn_interrupts_clear(&server->errors);
-	trn_pci_config_init(&server->config, &server->identity);
 	server->negotiated = false;
 }
 
@@ -279,6 +286,16 @@ unsigned int trn_server_descriptors(const struct trn_server *server)
 	return server->identity.vectors + 1 + VFIO_USER_FDS_MAX + 3;
 }
 
+int trn_server_inject(struct trn_server *server, const struct trn_injection *injection)
+{
+	bool unplugged;
+
+	pthread_mutex_lock(&server->function_lock);
+	unplugged = server->unplugged;
+	pthread_mutex_unlock(&server->function_lock);
+	return unplugged ? -ENXIO : trn_chip_inject(server->chip, injection);
+}
+
 void trn_server_read_stats(struct trn_server *server, struct trn_server_stats *stats)
 {
 	*stats = (struct trn_server_stats){
@@ -327,6 +344,7 @@ static void identify(struct trn_server *server, const struct trn_chip_config *co
 static void free_server(struct trn_server *server)
 {
 	pthread_mutex_destroy(&server->send_lock);
+	pthread_mutex_destroy(&server->function_lock);
 	pthread_mutex_destroy(&server->lock);
 	trn_remote_destroy(&server->remote);
 	trn_dma_destroy(&server->dma);
@@ -347,6 +365,7 @@ struct trn_server *trn_server_create(const char *name, const struct trn_chip_con
 	trn_dma_init(&server->dma);
 	trn_remote_init(&server->remote);
 	pthread_mutex_init(&server->lock, NULL);
+	pthread_mutex_init(&server->function_lock, NULL);
 	pthread_mutex_init(&server->send_lock, NULL);
 
 	err = -ENOMEM;

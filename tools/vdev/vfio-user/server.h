@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "tools/vdev/model/chip.h"
+#include "tools/vdev/model/inject.h"
 
 struct trn_server;
 
@@ -50,5 +51,16 @@ bool trn_server_attached(struct trn_server *server);
 unsigned int trn_server_descriptors(const struct trn_server *server);
 
 void trn_server_read_stats(struct trn_server *server, struct trn_server_stats *stats);
+
+/* As trn_chip_inject(), or -ENXIO: the chip is unplugged.  Any thread. */
+int trn_server_inject(struct trn_server *server, const struct trn_injection *injection);
+
+/*
+ * Takes the chip off the bus: registers and configuration space read as ones, and the client
+ * is not reached any more.  Plugged in again it is as after power-on.  In between clients may
+ * come and go.  0, or -EALREADY: it is off, or on, the bus already.  Any thread.
+ */
+int trn_server_unplug(struct trn_server *server);
+int trn_server_plug(struct trn_server *server);
 
 #endif /* TRN_VDEV_VFIO_USER_SERVER_H */

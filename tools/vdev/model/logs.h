@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Log pages, as GET_LOG tells them. */
+#ifndef TRN_VDEV_LOGS_H
+#define TRN_VDEV_LOGS_H
+
+#include <stdint.h>
+
+#include <hw/trn_admin.h>
+
+#define TRN_LOG_SIZE 4096
+
+struct trn_chip;
+
+union trn_log {
+	struct trn_log_events events;
+	struct trn_log_running running;
+	struct trn_log_queue queue;
+	uint8_t bytes[TRN_LOG_SIZE];
+};
+
+/* Fills all of log with page TRN_LOG_*; queue, which exists, is that of TRN_LOG_QUEUE. */
+void trn_log_fill(struct trn_chip *chip, uint8_t page, uint16_t queue, union trn_log *log);
+
+#endif /* TRN_VDEV_LOGS_H */
