@@ -11,6 +11,8 @@
 #include <hw/trn_admin.h>
 
 struct trn_device;
+struct trn_queue;
+struct trn_vm;
 
 #define TRN_ADMIN_ENTRIES	64
 /* Commands in flight.  Fewer than the rings hold, so that neither overflows. */
@@ -58,15 +60,20 @@ int trn_admin_init(struct trn_device *tdev);
 void trn_admin_program(struct trn_device *tdev);
 void trn_admin_start(struct trn_device *tdev);
 void trn_admin_stop(struct trn_device *tdev);
-void trn_admin_poll(struct trn_device *tdev);
+unsigned int trn_admin_poll(struct trn_device *tdev);
 
-int trn_admin_exec(struct trn_device *tdev, struct trn_admin_command *cmd);
-void trn_admin_revoke(struct trn_device *tdev, struct trn_admin_command *cmd);
+int trn_admin_exec(struct trn_device *tdev, u32 epoch, struct trn_admin_command *cmd);
+void trn_admin_check_revoked(struct trn_device *tdev, u32 epoch, u8 opcode, int result);
 int trn_admin_identify(struct trn_device *tdev, struct trn_identify *identify);
-int trn_admin_get_events(struct trn_device *tdev, struct trn_log_events *log);
+int trn_admin_get_events(struct trn_device *tdev, u32 epoch, struct trn_log_events *log);
+int trn_admin_get_running(struct trn_device *tdev, u32 epoch, struct trn_log_running *log);
+int trn_admin_get_queue(struct trn_queue *queue, struct trn_log_queue *log);
 void trn_admin_post_event(struct trn_device *tdev);
-int trn_admin_context_create(struct trn_device *tdev, u16 asid, dma_addr_t root);
-void trn_admin_context_destroy(struct trn_device *tdev, u16 asid);
-void trn_admin_invalidate(struct trn_device *tdev, u16 asid, u64 va, u64 length);
+int trn_admin_context_create(struct trn_vm *vm);
+int trn_admin_context_reset(struct trn_vm *vm);
+void trn_admin_context_destroy(struct trn_vm *vm);
+int trn_admin_queue_reset(struct trn_queue *queue);
+int trn_admin_queue_destroy(struct trn_queue *queue);
+void trn_admin_invalidate(struct trn_vm *vm, u64 va, u64 length);
 
 #endif /* _TRN_ADMIN_H */

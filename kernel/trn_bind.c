@@ -155,7 +155,8 @@ static int trn_bind_exec_op(struct trn_bind *bind, u32 index)
  * trn_bind_exec() - execute a call that was prepared
  * @bind: call; its address space is locked and not closed
  *
- * Return: 0, or -EEXIST for a MAP over a mapping; @bind->done operations took effect.
+ * Return: 0, or -EEXIST for a MAP over a mapping, or -EINTR when the caller is being
+ * killed; @bind->done operations took effect.
  */
 int trn_bind_exec(struct trn_bind *bind)
 {
@@ -164,7 +165,8 @@ int trn_bind_exec(struct trn_bind *bind)
 	lockdep_assert_held(&bind->context->vm.lock);
 
 	for (; bind->done < bind->prepared; bind->done++) {
-		ret = trn_bind_exec_op(bind, bind->done);
+		/* Never so in the work of an asynchronous call, which is executed as a whole. */
+		ret = fatal_signal_pending(current) ? -EINTR : trn_bind_exec_op(bind, bind->done);
 		if (ret) {
 			trn_bind_print_error(bind, bind->done, ret);
 			break;
@@ -196,6 +198,7 @@ void trn_bind_free(struct trn_bind *bind)
 	for (i = 0; bind->vm_bos && i < bind->num_ops; i++) {
 		if (bind->vm_bos[i])
 			trn_mapping_put_bo(bind->vm_bos[i]);
+		cond_resched();
 	}
 	trn_syncs_fini(&bind->syncs);
 	if (bind->fence)
@@ -261,9 +264,8 @@ static int trn_bind_sync(struct trn_bind *bind, struct drm_file *drm_file, u32 *
 	if (!error || bind->prepared)
 		ret = trn_bind_exec_sync(bind);
 	*done = bind->done;
-	/* The chip may have died on the way. */
-	if (trn_device_state(bind->context->vm.tdev) != TRN_STATE_OK)
-		ret = -ENODEV;
+	/* The chip may have been reset, or have died, on the way. */
+	ret = trn_vm_lost(&bind->context->vm) ?: ret;
 	trn_bind_free(bind);
 	return ret ?: error;
 }
@@ -297,11 +299,18 @@ int trn_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *drm_f
 	bind = trn_bind_create(drm_file, args);
 	if (IS_ERR(bind))
 		return PTR_ERR(bind);
-	if (!trn_device_enter(tdev, &idx)) {
+	ret = trn_device_enter(tdev, &idx);
+	if (ret) {
 		trn_bind_free(bind);
-		return -ENODEV;
+		return ret;
 	}
-	ret = async ? trn_bind_async(bind, drm_file) : trn_bind_sync(bind, drm_file, &args->done);
-	trn_device_exit(idx);
+	ret = trn_vm_lost(&bind->context->vm);
+	if (ret)
+		trn_bind_free(bind);
+	else if (async)
+		ret = trn_bind_async(bind, drm_file);
+	else
+		ret = trn_bind_sync(bind, drm_file, &args->done);
+	trn_device_exit(tdev, idx);
 	return ret;
 }

@@ -38,7 +38,8 @@ static void trn_bind_queue_wake(struct dma_fence *fence, struct dma_fence_cb *cb
 static void trn_bind_stop_waiting(struct trn_bind *bind)
 {
 	if (bind->waiting)
-		dma_fence_remove_callback(bind->syncs.waits[bind->waited], &bind->wait_cb);
+		dma_fence_remove_callback(trn_syncs_wait(&bind->syncs, bind->waited),
+					  &bind->wait_cb);
 	bind->waiting = false;
 }
 
@@ -46,7 +47,7 @@ static void trn_bind_stop_waiting(struct trn_bind *bind)
 static bool trn_bind_can_start(struct trn_bind *bind)
 {
 	while (bind->waited < bind->syncs.num_waits) {
-		struct dma_fence *fence = bind->syncs.waits[bind->waited];
+		struct dma_fence *fence = trn_syncs_wait(&bind->syncs, bind->waited);
 
 		if (!dma_fence_is_signaled(fence)) {
 			if (bind->waiting)
@@ -72,15 +73,19 @@ static int trn_bind_queue_exec(struct trn_bind *bind)
 
 	if (bind->error)
 		return bind->error;
-	if (!trn_device_enter(vm->tdev, &idx))
-		return -ENODEV;
+	ret = trn_device_try_enter(vm->tdev, &idx);
+	if (ret)
+		return ret;
+	ret = trn_vm_lost(vm);
+	if (ret)
+		goto out_exit;
 	mutex_lock(&vm->lock);
 	ret = trn_bind_exec(bind);
 	mutex_unlock(&vm->lock);
-	/* The chip may have died on the way. */
-	if (trn_device_state(vm->tdev) != TRN_STATE_OK)
-		ret = -ENODEV;
-	trn_device_exit(idx);
+	/* The chip may have been reset, or have died, on the way. */
+	ret = trn_vm_lost(vm) ?: ret;
+out_exit:
+	trn_device_exit(vm->tdev, idx);
 	return ret;
 }
 
@@ -173,19 +178,17 @@ void trn_bind_queue_init(struct trn_bind_queue *queue, struct trn_device *tdev)
  * @queue: the context's
  * @bind: prepared; the queue's from here on, unless this fails
  *
- * Return: 0; -ENOENT when the context is being destroyed; -ENODEV when the chip is gone.
+ * Return: 0; -ENOENT when the context is being destroyed; -EIO when the chip was reset; -ENODEV
+ * when it is gone.
  */
 int trn_bind_queue_add(struct trn_bind_queue *queue, struct trn_bind *bind)
 {
 	struct dma_fence *fence = &bind->fence->base;
-	struct trn_syncs syncs = bind->syncs;
+	struct trn_syncs signals = {};
 	int error;
 
 	/* What is to be signalled is needed after @bind may be gone. */
-	bind->syncs.signals = NULL;
-	bind->syncs.num_signals = 0;
-	syncs.waits = NULL;
-	syncs.num_waits = 0;
+	trn_syncs_split(&bind->syncs, &signals);
 
 	spin_lock(&queue->lock);
 	error = queue->error;
@@ -200,10 +203,10 @@ int trn_bind_queue_add(struct trn_bind_queue *queue, struct trn_bind *bind)
 	spin_unlock(&queue->lock);
 
 	if (!error) {
-		trn_syncs_signal(&syncs, fence);
+		trn_syncs_signal(&signals, fence);
 		dma_fence_put(fence);
 	}
-	trn_syncs_fini(&syncs);
+	trn_syncs_fini(&signals);
 	return error == -ECANCELED ? -ENOENT : error;
 }
 
@@ -221,9 +224,7 @@ void trn_bind_queue_fail(struct trn_bind_queue *queue, int error)
 /* The context is being destroyed: when this returns nothing is pending or to be freed. */
 void trn_bind_queue_stop(struct trn_bind_queue *queue)
 {
-	bool gone = trn_device_state(queue->tdev) != TRN_STATE_OK;
-
-	trn_bind_queue_fail(queue, gone ? -ENODEV : -ECANCELED);
+	trn_bind_queue_fail(queue, trn_device_gone(queue->tdev) ? -ENODEV : -ECANCELED);
 	flush_work(&queue->work);
 	/* A fence may have queued it again before its callback was removed. */
 	cancel_work_sync(&queue->work);

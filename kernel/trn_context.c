@@ -15,11 +15,13 @@
 #include "trn_device.h"
 #include "trn_drv.h"
 #include "trn_queue.h"
+#include "trn_user.h"
 
 /* For trn_mapping_init() to arrange: the last reference is gone. */
 void trn_context_free(struct trn_context *context)
 {
 	mutex_destroy(&context->vm.lock);
+	mutex_destroy(&context->queues_lock);
 	kfree(context);
 }
 
@@ -81,20 +83,36 @@ void trn_context_destroy_all(struct trn_file *file)
 	xa_for_each(&file->contexts, id, context) {
 		xa_erase(&file->contexts, id);
 		trn_context_destroy(context);
+		trn_user_uncharge(file, TRN_USER_CONTEXTS);
 	}
 	mutex_unlock(&file->lock);
 }
 
-/* The chip is stopped: asynchronous calls end. */
-void trn_context_fail_all(struct trn_device *tdev)
+/* The chip is stopped: asynchronous calls end.  Returns how many contexts it knew. */
+unsigned int trn_context_fail_all(struct trn_device *tdev)
 {
+	int error = trn_device_gone(tdev) ? -ENODEV : -EIO;
 	struct trn_context *context;
+	unsigned int known = 0;
 	unsigned long asid;
 
 	xa_lock(&tdev->contexts);
-	xa_for_each(&tdev->contexts, asid, context)
-		trn_bind_queue_fail(&context->bind_queue, -ENODEV);
+	xa_for_each(&tdev->contexts, asid, context) {
+		if (context->vm.epoch == trn_device_epoch(tdev))
+			known++;
+		trn_bind_queue_fail(&context->bind_queue, error);
+	}
 	xa_unlock(&tdev->contexts);
+	return known;
+}
+
+/* Teaches lockdep that fences wait for whoever has the lock. */
+static void trn_context_annotate_lock(struct trn_context *context)
+{
+	bool signalling = dma_fence_begin_signalling();
+
+	might_lock(&context->queues_lock);
+	dma_fence_end_signalling(signalling);
 }
 
 /* A context with an ASID of its own, in no file's table yet. */
@@ -109,6 +127,8 @@ static struct trn_context *trn_context_alloc(struct trn_device *tdev)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&context->ref);
 	trn_bind_queue_init(&context->bind_queue, tdev);
+	mutex_init(&context->queues_lock);
+	trn_context_annotate_lock(context);
 
 	ret = xa_alloc(&tdev->contexts, &asid, NULL, XA_LIMIT(1, tdev->caps.contexts - 1),
 		       GFP_KERNEL);
@@ -132,20 +152,33 @@ err_fini_vm:
 err_free_asid:
 	xa_erase(&tdev->contexts, asid);
 err_free:
+	mutex_destroy(&context->queues_lock);
 	kfree(context);
 	return ERR_PTR(ret);
 }
 
 static int trn_context_create(struct trn_device *tdev, struct trn_file *file, u32 *id)
 {
-	struct trn_context *context = trn_context_alloc(tdev);
+	struct trn_context *context;
 	int ret;
 
-	if (IS_ERR(context))
-		return PTR_ERR(context);
+	ret = trn_user_charge(file, TRN_USER_CONTEXTS);
+	if (ret)
+		return ret;
+	context = trn_context_alloc(tdev);
+	if (IS_ERR(context)) {
+		ret = PTR_ERR(context);
+		goto err_uncharge;
+	}
 	ret = xa_alloc(&file->contexts, id, context, xa_limit_32b, GFP_KERNEL);
 	if (ret)
-		trn_context_destroy(context);
+		goto err_destroy;
+	return 0;
+
+err_destroy:
+	trn_context_destroy(context);
+err_uncharge:
+	trn_user_uncharge(file, TRN_USER_CONTEXTS);
 	return ret;
 }
 
@@ -154,13 +187,19 @@ int trn_ioctl_context_create(struct drm_device *drm, void *data, struct drm_file
 	struct trn_device *tdev = to_trn_device(drm);
 	struct drm_trn_context_create *args = data;
 	int idx, ret;
+	u32 epoch;
 
 	if (args->flags)
 		return -EINVAL;
-	if (!trn_device_enter(tdev, &idx))
-		return -ENODEV;
-	ret = trn_context_create(tdev, drm_file->driver_priv, &args->context);
-	trn_device_exit(idx);
+	do {
+		ret = trn_device_enter(tdev, &idx);
+		if (ret)
+			return ret;
+		epoch = trn_device_epoch(tdev);
+		ret = trn_context_create(tdev, drm_file->driver_priv, &args->context);
+		trn_device_exit(tdev, idx);
+		/* Once more, if the chip was reset under it. */
+	} while (ret == -EIO && trn_device_lost(tdev, epoch));
 	return ret;
 }
 
@@ -174,8 +213,9 @@ int trn_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_fil
 
 	if (args->pad)
 		return -EINVAL;
-	if (!trn_device_enter(tdev, &idx))
-		return -ENODEV;
+	ret = trn_device_enter(tdev, &idx);
+	if (ret)
+		return ret;
 	ret = mutex_lock_killable(&file->lock);
 	if (ret)
 		goto out_exit;
@@ -183,11 +223,12 @@ int trn_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_fil
 	if (context) {
 		trn_queue_destroy_matching(file, context);
 		trn_context_destroy(context);
+		trn_user_uncharge(file, TRN_USER_CONTEXTS);
 	} else {
 		ret = -ENOENT;
 	}
 	mutex_unlock(&file->lock);
 out_exit:
-	trn_device_exit(idx);
+	trn_device_exit(tdev, idx);
 	return ret;
 }

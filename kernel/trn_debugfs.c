@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: accel/<PCI address>/objects, a line for each memory object of the chip, and
- * address_spaces, a line for each of its address spaces.
+ * debugfs: accel/<PCI address>/objects, a line for each memory object of the chip,
+ * address_spaces, a line for each of its address spaces, and queues likewise.
  */
 #include <linux/seq_file.h>
 
 #include <drm/drm_debugfs.h>
 #include <drm/drm_device.h>
+#include <drm/trn_accel.h>
 
 #include "trn_context.h"
 #include "trn_debugfs.h"
 #include "trn_device.h"
+#include "trn_fence.h"
 #include "trn_gem.h"
+#include "trn_irq.h"
+#include "trn_queue.h"
 
 static void trn_debugfs_show_placement(struct seq_file *m, const struct trn_bo *bo)
 {
@@ -90,8 +94,72 @@ static int trn_debugfs_show_address_spaces(struct seq_file *m, void *unused)
 	return 0;
 }
 
+static const char *trn_debugfs_queue_state(u32 status)
+{
+	switch (status) {
+	case TRN_CONTROL_RUNNING:
+		return "running";
+	case TRN_CONTROL_STOPPED:
+		return "stopped";
+	case TRN_CONTROL_DESTROYED:
+		return "destroyed";
+	case TRN_CONTROL_RESET:
+		return "reset";
+	default:
+		return "gone";
+	}
+}
+
+static void trn_debugfs_show_queue(struct seq_file *m, struct trn_queue *queue)
+{
+	static const char * const priorities[] = {
+		[DRM_TRN_PRIORITY_NORMAL] = "normal",
+		[DRM_TRN_PRIORITY_LOW] = "low",
+		[DRM_TRN_PRIORITY_HIGH] = "high",
+	};
+	u32 status, pending = 0, reason;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	status = queue->status;
+	reason = queue->stop.reason;
+	/* Sequence numbers of jobs follow each other. */
+	if (!list_empty(&queue->jobs))
+		pending = queue->seqno - list_first_entry(&queue->jobs, struct trn_fence,
+							  link)->base.seqno + 1;
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	/* Both indexes may be the process's to write: shown as they are. */
+	seq_printf(m, "%5u %6u %6llu %5u %-6s %-9s %10u %10u %7u %10u %10u %6u %-8s %7u\n",
+		   queue->id, queue->handle, queue->client_id, trn_queue_asid(queue),
+		   queue->mode == DRM_TRN_QUEUE_KERNEL ? "kernel" : "user",
+		   trn_debugfs_queue_state(status), reason, queue->ring.entries, pending,
+		   le32_to_cpu(READ_ONCE(queue->control->head)),
+		   le32_to_cpu(READ_ONCE(queue->control->tail)), trn_irq_vector_index(queue),
+		   priorities[queue->priority], queue->timeout_ms);
+}
+
+static int trn_debugfs_show_queues(struct seq_file *m, void *unused)
+{
+	struct drm_debugfs_entry *entry = m->private;
+	struct trn_device *tdev = to_trn_device(entry->dev);
+	struct trn_queue *queue;
+	unsigned long id;
+
+	seq_puts(m, "queue handle client  asid mode   state         reason       ring pending       head       tail vector priority timeout\n");
+	xa_for_each(&tdev->queues, id, queue) {
+		queue = trn_queue_get_by_id(tdev, id);
+		if (!queue)
+			continue;
+		trn_debugfs_show_queue(m, queue);
+		trn_queue_put(queue);
+	}
+	return 0;
+}
+
 void trn_debugfs_init(struct trn_device *tdev)
 {
 	drm_debugfs_add_file(&tdev->drm, "address_spaces", trn_debugfs_show_address_spaces, NULL);
 	drm_debugfs_add_file(&tdev->drm, "objects", trn_debugfs_show_objects, NULL);
+	drm_debugfs_add_file(&tdev->drm, "queues", trn_debugfs_show_queues, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One chip: bring-up, checks of what it says about itself, stop, death, removal.
- *
- * A chip leaves TRN_STATE_OK once.  trn_device_stop() then makes sure that it
- * accesses host memory no more, completes @stopped, and only after that anything
- * waiting for the chip is told, so that nobody frees memory under its DMA.
+ * One chip: bring-up, checks of what it says about itself, stop, removal.
  */
 #include <linux/ctype.h>
 #include <linux/delay.h>
@@ -19,6 +15,7 @@
 
 #include "trn_bind.h"
 #include "trn_context.h"
+#include "trn_coredump.h"
 #include "trn_debugfs.h"
 #include "trn_device.h"
 #include "trn_drv.h"
@@ -26,24 +23,20 @@
 #include "trn_irq.h"
 #include "trn_netlink.h"
 #include "trn_queue.h"
+#include "trn_recovery.h"
+#include "trn_watchdog.h"
+#include "trn_sched.h"
 
 /* Upper limits for what a chip may claim: no wait of the driver is longer. */
 #define TRN_READY_TIMEOUT_MAX_MS	10000
 #define TRN_ADMIN_TIMEOUT_MAX_MS	10000
 #define TRN_HEARTBEAT_PERIOD_MAX_MS	500
-/* For a chip that failed: READY may well never clear. */
-#define TRN_DEATH_TIMEOUT_MS		500
+/* For a chip that may have failed: READY may well never clear. */
+#define TRN_STOP_TIMEOUT_MS		500U
 
-bool trn_device_enter(struct trn_device *tdev, int *idx)
+bool trn_device_present(struct trn_device *tdev)
 {
-	if (trn_device_state(tdev) != TRN_STATE_OK)
-		return false;
-	return drm_dev_enter(&tdev->drm, idx);
-}
-
-void trn_device_exit(int idx)
-{
-	drm_dev_exit(idx);
+	return !pci_channel_offline(tdev->pdev) && trn_read32(tdev, TRN_REG_MAGIC) == TRN_MAGIC;
 }
 
 /*
@@ -79,23 +72,21 @@ static bool trn_device_disable(struct trn_device *tdev, unsigned int timeout_ms)
 	return !(status & (TRN_STATUS_READY | TRN_STATUS_FATAL));
 }
 
-/*
- * What is wrong with a chip is -ENODEV: then the driver core adds no error line of its
- * own to ours.
- */
 static int trn_device_enable(struct trn_device *tdev)
 {
-	struct device *dev = &tdev->pdev->dev;
 	u32 status;
 
 	trn_write32(tdev, TRN_REG_CTRL, TRN_CTRL_ENABLE);
 	status = trn_device_wait_status(tdev, true, tdev->caps.ready_timeout_ms);
-	if (status & TRN_STATUS_FATAL)
-		return dev_err_probe(dev, -ENODEV, "chip refused to start, reason %u\n",
-				     (status >> TRN_STATUS_REASON_SHIFT) & TRN_STATUS_REASON_MASK);
-	if (!(status & TRN_STATUS_READY))
-		return dev_err_probe(dev, -ENODEV, "chip not ready after %u ms\n",
-				     tdev->caps.ready_timeout_ms);
+	if (status & TRN_STATUS_FATAL) {
+		trn_device_fail(tdev, "it refused to start, reason %u",
+				(status >> TRN_STATUS_REASON_SHIFT) & TRN_STATUS_REASON_MASK);
+		return -ENODEV;
+	}
+	if (!(status & TRN_STATUS_READY)) {
+		trn_device_fail(tdev, "it was not ready after %u ms", tdev->caps.ready_timeout_ms);
+		return -ENODEV;
+	}
 	return 0;
 }
 
@@ -266,100 +257,130 @@ static void trn_device_copy_string(char *dst, const u8 *src, size_t size)
 	dst[i] = '\0';
 }
 
-static int trn_device_identify(struct trn_device *tdev)
+/* The first time, what it says counts; later it must be the same chip. */
+static int trn_device_check_identity(struct trn_device *tdev, const struct trn_identify *id)
 {
-	struct trn_identity *identity = &tdev->identity;
-	struct device *dev = &tdev->pdev->dev;
 	u64 hbm_bytes = tdev->caps.hbm_stacks * tdev->caps.hbm_stack_size;
-	struct trn_identify *id;
-	int ret;
+	struct trn_identity *identity = &tdev->identity;
 
-	id = kmalloc(sizeof(*id), GFP_KERNEL);
-	if (!id)
-		return -ENOMEM;
-	ret = trn_admin_identify(tdev, id);
-	if (ret > 0)
-		ret = dev_err_probe(dev, -ENODEV, "IDENTIFY failed, status %d\n", ret);
-	/* A negative result has been explained by trn_device_declare_dead(). */
-	if (ret)
-		goto out_free;
 	if (le32_to_cpu(id->magic) != TRN_IDENTIFY_MAGIC ||
 	    le32_to_cpu(id->size) != sizeof(*id)) {
-		ret = dev_err_probe(dev, -ENODEV, "bad identify data: magic 0x%08x, size %u\n",
-				    le32_to_cpu(id->magic), le32_to_cpu(id->size));
-		goto out_free;
+		trn_device_fail(tdev, "bad identify data: magic 0x%08x, size %u",
+				le32_to_cpu(id->magic), le32_to_cpu(id->size));
+		return -ENODEV;
 	}
 	if (le64_to_cpu(id->hbm_bytes) != hbm_bytes) {
-		ret = dev_err_probe(dev, -ENODEV,
-				    "identify data has %llu bytes of HBM, registers have %llu\n",
-				    le64_to_cpu(id->hbm_bytes), hbm_bytes);
-		goto out_free;
+		trn_device_fail(tdev, "identify data has %llu bytes of HBM, registers have %llu",
+				le64_to_cpu(id->hbm_bytes), hbm_bytes);
+		return -ENODEV;
+	}
+	if (tdev->epoch > 1 && memcmp(identity->uuid, id->uuid, sizeof(identity->uuid))) {
+		trn_device_fail(tdev, "it is another chip, with uuid %pUb", id->uuid);
+		return -ENODEV;
 	}
 	memcpy(identity->uuid, id->uuid, sizeof(identity->uuid));
 	trn_device_copy_string(identity->generation, id->generation, sizeof(id->generation));
 	trn_device_copy_string(identity->serial, id->serial, sizeof(id->serial));
 	trn_device_copy_string(identity->firmware, id->firmware, sizeof(id->firmware));
-out_free:
+	return 0;
+}
+
+static int trn_device_identify(struct trn_device *tdev)
+{
+	struct trn_identify *id;
+	int ret;
+
+	id = kmalloc(sizeof(*id), GFP_KERNEL);
+	if (!id) {
+		trn_device_fail(tdev, "no memory to identify it");
+		return -ENOMEM;
+	}
+	ret = trn_admin_identify(tdev, id);
+	if (ret > 0) {
+		trn_device_fail(tdev, "IDENTIFY failed, status %d", ret);
+		ret = -ENODEV;
+	}
+	if (!ret)
+		ret = trn_device_check_identity(tdev, id);
 	kfree(id);
 	return ret;
 }
 
-/*
- * The chip no longer accesses host memory when this returns: it has confirmed the
- * disable, or else its access to the bus is switched off.
+/**
+ * trn_device_boot() - make the chip run, whatever it has been doing
+ * @tdev: device, paused
+ *
+ * A new epoch begins: the chip knows nothing.
+ *
+ * Return: 0, or an error that trn_device_fail() has been told of.
  */
-void trn_device_stop(struct trn_device *tdev)
+int trn_device_boot(struct trn_device *tdev)
 {
-	unsigned int timeout_ms = tdev->caps.ready_timeout_ms;
+	int ret;
+
+	if (!trn_device_present(tdev)) {
+		trn_device_fail(tdev, "it does not answer");
+		return -ENODEV;
+	}
+	/* An earlier kernel may have left it running. */
+	if (!trn_device_disable(tdev, tdev->caps.ready_timeout_ms)) {
+		trn_device_fail(tdev, "it did not stop in %u ms", tdev->caps.ready_timeout_ms);
+		return -ENODEV;
+	}
+	ret = trn_heartbeat_check_alive(tdev);
+	if (ret)
+		return ret;
 
 	mutex_lock(&tdev->stop_lock);
-	if (completion_done(&tdev->stopped))
-		goto out_unlock;
-
-	trn_admin_stop(tdev);
-	if (trn_device_state(tdev) == TRN_STATE_DEAD)
-		timeout_ms = min(timeout_ms, TRN_DEATH_TIMEOUT_MS);
-	if (!trn_device_disable(tdev, timeout_ms) &&
-	    trn_device_state(tdev) != TRN_STATE_DEAD)
-		dev_warn(&tdev->pdev->dev, "chip did not stop in %u ms\n", timeout_ms);
-	pci_clear_master(tdev->pdev);
-	complete_all(&tdev->stopped);
-out_unlock:
+	WRITE_ONCE(tdev->epoch, tdev->epoch + 1);
+	tdev->stopped = false;
 	mutex_unlock(&tdev->stop_lock);
+
+	trn_admin_program(tdev);
+	pci_set_master(tdev->pdev);
+	ret = trn_device_enable(tdev);
+	if (ret)
+		return ret;
+	trn_admin_start(tdev);
+	ret = trn_device_identify(tdev);
+	if (!ret)
+		ret = trn_irq_moderate(tdev);
+	if (ret)
+		return ret;
+	/* For error recovery to restore. */
+	pci_save_state(tdev->pdev);
+	return 0;
 }
 
-static void trn_device_death_work(struct work_struct *work)
+static void trn_device_disable_and_isolate(struct trn_device *tdev)
 {
-	struct trn_device *tdev = container_of(work, struct trn_device, death_work);
+	bool healthy = tdev->requested || trn_device_state(tdev) == TRN_STATE_GONE;
+	unsigned int timeout_ms = tdev->caps.ready_timeout_ms;
 
-	trn_device_stop(tdev);
-	trn_context_fail_all(tdev);
-	trn_queue_fail_all(tdev);
-	trn_gem_revoke_mappings(tdev);
+	if (!healthy)
+		timeout_ms = min(timeout_ms, TRN_STOP_TIMEOUT_MS);
+	if (trn_device_present(tdev) && !trn_device_disable(tdev, timeout_ms) && healthy)
+		dev_warn(&tdev->pdev->dev, "chip did not stop in %u ms\n", timeout_ms);
+	pci_clear_master(tdev->pdev);
 }
 
 /**
- * trn_device_declare_dead() - the chip has failed for good
+ * trn_device_stop() - make sure that the chip does not access host memory
  * @tdev: device
- * @fmt: why, for the one line that the log gets
+ * @epoch: in which it might
  *
- * Returns at once; jobs, waiters and mappings are dealt with by a work.  May be
- * called in any context; calls after the first do nothing.
+ * It has confirmed the disable, or else its access to the bus is switched off.  Bounded, and may be
+ * called by anybody who has found that the chip has failed.
  */
-void trn_device_declare_dead(struct trn_device *tdev, const char *fmt, ...)
+void trn_device_stop(struct trn_device *tdev, u32 epoch)
 {
-	struct va_format vaf;
-	va_list args;
-
-	if (atomic_cmpxchg(&tdev->state, TRN_STATE_OK, TRN_STATE_DEAD) != TRN_STATE_OK)
-		return;
-
-	va_start(args, fmt);
-	vaf.fmt = fmt;
-	vaf.va = &args;
-	dev_err(&tdev->pdev->dev, "chip is dead: %pV\n", &vaf);
-	va_end(args);
-	queue_work(tdev->wq, &tdev->death_work);
+	mutex_lock(&tdev->stop_lock);
+	if (epoch == tdev->epoch && !tdev->stopped) {
+		trn_admin_stop(tdev);
+		trn_device_disable_and_isolate(tdev);
+		tdev->stopped = true;
+	}
+	mutex_unlock(&tdev->stop_lock);
 }
 
 static void trn_device_release_wq(struct drm_device *drm, void *wq)
@@ -378,9 +399,8 @@ struct trn_device *trn_device_create(struct pci_dev *pdev)
 		return tdev;
 
 	tdev->pdev = pdev;
-	atomic_set(&tdev->state, TRN_STATE_OK);
-	init_completion(&tdev->stopped);
-	INIT_WORK(&tdev->death_work, trn_device_death_work);
+	trn_heartbeat_init(tdev);
+	trn_recovery_init(tdev);
 	xa_init_flags(&tdev->contexts, XA_FLAGS_ALLOC1);
 	xa_init_flags(&tdev->queues, XA_FLAGS_ALLOC);
 	INIT_LIST_HEAD(&tdev->bos);
@@ -390,9 +410,13 @@ struct trn_device *trn_device_create(struct pci_dev *pdev)
 	INIT_LIST_HEAD(&tdev->files);
 	INIT_LIST_HEAD(&tdev->netlink_link);
 
-	ret = trn_event_init(tdev);
+	ret = trn_reset_init(tdev);
 	if (!ret)
-		ret = drmm_mutex_init(&tdev->drm, &tdev->stop_lock);
+		ret = trn_event_init(tdev);
+	if (!ret)
+		ret = trn_watchdog_init(tdev);
+	if (!ret)
+		ret = trn_coredump_init(tdev);
 	if (!ret)
 		ret = drmm_mutex_init(&tdev->drm, &tdev->bo_lock);
 	if (!ret)
@@ -407,6 +431,8 @@ struct trn_device *trn_device_create(struct pci_dev *pdev)
 	if (ret)
 		return ERR_PTR(ret);
 	ret = trn_bind_init(tdev);
+	if (!ret)
+		ret = trn_sched_init(tdev);
 	if (ret)
 		return ERR_PTR(ret);
 
@@ -452,50 +478,43 @@ int trn_device_start(struct trn_device *tdev)
 	ret = trn_device_map_memory(tdev);
 	if (ret)
 		return ret;
-	/* An earlier kernel may have left it running. */
-	if (!trn_device_disable(tdev, tdev->caps.ready_timeout_ms))
-		return dev_err_probe(dev, -ENODEV, "chip did not stop in %u ms\n",
-				     tdev->caps.ready_timeout_ms);
-	ret = trn_heartbeat_check_alive(tdev);
-	if (ret)
-		return ret;
 	ret = trn_admin_init(tdev);
 	if (ret)
 		return ret;
-	trn_admin_program(tdev);
 	ret = trn_irq_init(tdev);
 	if (ret)
 		return ret;
 
-	pci_set_master(tdev->pdev);
-	ret = trn_device_enable(tdev);
+	ret = trn_device_boot(tdev);
 	if (ret)
-		goto err_stop;
-	trn_admin_start(tdev);
-	ret = trn_device_identify(tdev);
-	if (ret)
-		goto err_stop;
+		goto err_let_go;
 	ret = trn_hbm_init(tdev);
-	if (ret)
-		goto err_stop;
+	if (ret) {
+		trn_device_fail(tdev, "cannot manage its memory: %d", ret);
+		goto err_let_go;
+	}
 	ret = trn_kernel_vm_init(&tdev->kernel_vm, tdev);
 	if (ret) {
-		ret = dev_err_probe(dev, ret, "cannot create the kernel's address space\n");
-		goto err_stop;
+		trn_device_fail(tdev, "cannot create the kernel's address space: %d", ret);
+		goto err_let_go;
 	}
 	ret = trn_scrub_init(tdev);
 	if (ret) {
-		ret = dev_err_probe(dev, ret, "cannot create the queue that clears HBM\n");
-		goto err_stop;
+		trn_device_fail(tdev, "cannot create the queue that clears HBM: %d", ret);
+		goto err_let_go;
 	}
-	trn_admin_post_event(tdev);
+	trn_event_start(tdev);
 	trn_heartbeat_start(tdev);
 	trn_debugfs_init(tdev);
+	if (!trn_device_set_running(tdev)) {
+		ret = -ENODEV;
+		goto err_let_go;
+	}
 
 	ret = drm_dev_register(&tdev->drm, 0);
 	if (ret) {
-		ret = dev_err_probe(dev, ret, "cannot register\n");
-		goto err_heartbeat_stop;
+		trn_device_fail(tdev, "cannot register it: %d", ret);
+		goto err_let_go;
 	}
 	trn_netlink_add_device(tdev);
 	dev_info(dev, "%s serial %s firmware %s, %u cores, %llu MiB HBM in %u stacks\n",
@@ -503,27 +522,11 @@ int trn_device_start(struct trn_device *tdev)
 		 tdev->caps.cores, trn_hbm_total(tdev) >> 20, tdev->caps.hbm_stacks);
 	return 0;
 
-err_heartbeat_stop:
-	trn_heartbeat_stop(tdev);
-err_stop:
-	atomic_set(&tdev->state, TRN_STATE_GONE);
-	trn_device_stop(tdev);
-	flush_workqueue(tdev->wq);
+err_let_go:
+	trn_device_let_go(tdev);
 	trn_scrub_fini(tdev);
 	trn_kernel_vm_fini(&tdev->kernel_vm);
-	return ret;
-}
-
-/* The chip stops, everybody is told; objects of open files stay. */
-void trn_device_shutdown(struct trn_device *tdev)
-{
-	trn_heartbeat_stop(tdev);
-	atomic_set(&tdev->state, TRN_STATE_GONE);
-	trn_device_stop(tdev);
-	flush_workqueue(tdev->wq);
-	trn_context_fail_all(tdev);
-	trn_queue_fail_all(tdev);
-	trn_gem_revoke_mappings(tdev);
+	return dev_err_probe(dev, ret, "chip does not start: %s\n", tdev->reason);
 }
 
 /*
@@ -533,11 +536,10 @@ void trn_device_shutdown(struct trn_device *tdev)
 void trn_device_remove(struct trn_device *tdev)
 {
 	trn_netlink_remove_device(tdev);
-	trn_device_shutdown(tdev);
-	/* Waits for calls in trn_device_enter() sections, which are bounded. */
+	trn_device_let_go(tdev);
+	trn_recovery_fini(tdev);
 	drm_dev_unplug(&tdev->drm);
 	trn_file_destroy_all(tdev);
-	trn_dmabuf_revoke_all(tdev);
 	trn_scrub_fini(tdev);
 	trn_kernel_vm_fini(&tdev->kernel_vm);
 	trn_gem_unmap_all(tdev);

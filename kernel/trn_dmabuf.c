@@ -44,14 +44,13 @@ static int trn_dmabuf_attach_hbm(struct dma_buf *dma_buf, struct dma_buf_attachm
 {
 	struct trn_bo *bo = to_trn_bo(dma_buf->priv);
 	struct trn_device *tdev = to_trn_device(bo->base.dev);
-	int idx, distance;
+	int distance;
 
 	if (!bo->cpu_visible || !attach->peer2peer || !trn_dmabuf_importer_lets_go(attach))
 		return -EOPNOTSUPP;
-	if (!trn_device_enter(tdev, &idx))
+	if (trn_device_gone(tdev))
 		return -ENODEV;
 	distance = pci_p2pdma_distance(tdev->pdev, attach->dev, false);
-	trn_device_exit(idx);
 	return distance < 0 ? -EOPNOTSUPP : 0;
 }
 
@@ -136,19 +135,20 @@ static struct sg_table *trn_dmabuf_map_hbm(struct dma_buf_attachment *attach,
 	struct trn_bo *bo = to_trn_bo(attach->dmabuf->priv);
 	struct trn_device *tdev = to_trn_device(bo->base.dev);
 	struct sg_table *sgt;
-	int idx;
+	int idx, ret;
 
 	dma_resv_assert_held(bo->base.resv);
 
 	/* trn_dmabuf_revoke_all() comes after the end of this section. */
-	if (!trn_device_enter(tdev, &idx))
-		return ERR_PTR(-ENODEV);
+	ret = trn_device_try_enter(tdev, &idx);
+	if (ret)
+		return ERR_PTR(ret);
 	sgt = trn_dmabuf_map_aperture(bo, attach->dev, direction);
 	if (!IS_ERR(sgt)) {
 		bo->peer_mappings++;
 		bo->exported = attach->dmabuf;
 	}
-	trn_device_exit(idx);
+	trn_device_exit(tdev, idx);
 	return sgt;
 }
 
@@ -218,7 +218,7 @@ static void trn_dmabuf_revoke(struct trn_device *tdev, struct trn_bo *bo)
 			 TRN_DMABUF_REVOKE_TIMEOUT_MS);
 }
 
-/* The chip is unplugged: nobody calls trn_device_enter() with success any more. */
+/* The chip is paused or gone: no call is in a section any more, and none begins one. */
 void trn_dmabuf_revoke_all(struct trn_device *tdev)
 {
 	struct trn_bo *bo;
@@ -307,17 +307,18 @@ struct drm_gem_object *trn_dmabuf_import(struct drm_device *drm, struct dma_buf 
 {
 	struct trn_device *tdev = to_trn_device(drm);
 	struct drm_gem_object *obj;
-	int idx;
+	int idx, ret;
 
-	if (!trn_device_enter(tdev, &idx))
-		return ERR_PTR(-ENODEV);
+	ret = trn_device_enter(tdev, &idx);
+	if (ret)
+		return ERR_PTR(ret);
 	if (trn_dmabuf_is_own(drm, dma_buf)) {
 		obj = dma_buf->priv;
 		drm_gem_object_get(obj);
 	} else {
 		obj = trn_dmabuf_import_foreign(tdev, dma_buf);
 	}
-	trn_device_exit(idx);
+	trn_device_exit(tdev, idx);
 	return obj;
 }
 

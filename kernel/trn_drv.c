@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Module, PCI driver, DRM driver: what binds the units to the kernel.
+ * Module and DRM driver: what binds the units to the kernel.
  */
 #include <linux/module.h>
 #include <linux/pci.h>
@@ -28,7 +28,7 @@ static int trn_open(struct drm_device *drm, struct drm_file *drm_file)
 	struct trn_file *file;
 	int ret;
 
-	if (trn_device_state(tdev) != TRN_STATE_OK)
+	if (trn_device_gone(tdev))
 		return -ENODEV;
 
 	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
@@ -40,6 +40,7 @@ static int trn_open(struct drm_device *drm, struct drm_file *drm_file)
 		goto err_free;
 	}
 	file->tdev = tdev;
+	file->client_id = drm_file->client_id;
 	ret = trn_user_open(file);
 	if (ret)
 		goto err_free_page;
@@ -168,6 +169,7 @@ static const struct drm_ioctl_desc trn_ioctls[] = {
 	TRN_IOCTL(BO_CREATE_USERPTR, bo_create_userptr),
 	TRN_IOCTL(BO_SET_NAME, bo_set_name),
 	TRN_IOCTL(QUEUE_ERROR, queue_error),
+	TRN_IOCTL(QUEUE_EVENTFD, queue_eventfd),
 };
 
 /*
@@ -189,43 +191,6 @@ const struct drm_driver trn_drm_driver = {
 	.major = TRN_API_MAJOR,
 	.minor = TRN_API_MINOR,
 	.patchlevel = TRN_API_PATCH,
-};
-
-static int trn_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
-{
-	struct trn_device *tdev = trn_device_create(pdev);
-
-	if (IS_ERR(tdev))
-		return PTR_ERR(tdev);
-	return trn_device_start(tdev);
-}
-
-static void trn_pci_remove(struct pci_dev *pdev)
-{
-	trn_device_remove(pci_get_drvdata(pdev));
-}
-
-static void trn_pci_shutdown(struct pci_dev *pdev)
-{
-	trn_device_shutdown(pci_get_drvdata(pdev));
-}
-
-static const struct pci_device_id trn_pci_ids[] = {
-	{ PCI_DEVICE(TRN_PCI_VENDOR, TRN_PCI_DEVICE_TRN1) },
-	{ PCI_DEVICE(TRN_PCI_VENDOR, TRN_PCI_DEVICE_TRN2) },
-	{ PCI_DEVICE(TRN_PCI_VENDOR, TRN_PCI_DEVICE_TRN3) },
-	{ PCI_DEVICE(TRN_PCI_VENDOR, TRN_PCI_DEVICE_TRN4) },
-	{ PCI_DEVICE(TRN_PCI_VENDOR, TRN_PCI_DEVICE_INF2) },
-	{}
-};
-MODULE_DEVICE_TABLE(pci, trn_pci_ids);
-
-static struct pci_driver trn_pci_driver = {
-	.name = TRN_DRIVER_NAME,
-	.id_table = trn_pci_ids,
-	.probe = trn_pci_probe,
-	.remove = trn_pci_remove,
-	.shutdown = trn_pci_shutdown,
 };
 
 static int __init trn_init(void)

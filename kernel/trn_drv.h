@@ -9,12 +9,14 @@
 #include <drm/drm_drv.h>
 
 struct page;
+struct pci_driver;
 struct trn_device;
 struct trn_user;
 
 /* An open file: the owner of contexts and queues. */
 struct trn_file {
 	struct trn_device *tdev;
+	u64 client_id;			/* drm_file.client_id */
 	struct list_head link;		/* trn_device.files */
 	/* Serialises creation of queues, and destruction of queues and contexts. */
 	struct mutex lock;
@@ -23,10 +25,11 @@ struct trn_file {
 	/* What doorbell mappings become when their queue is gone. */
 	struct page *dummy_page;
 	struct trn_user *user;		/* who opened it */
-	bool hbm_unlimited;		/* the user's quota does not bind this file */
+	bool unlimited;			/* the user's quotas do not bind this file */
 };
 
 extern const struct drm_driver trn_drm_driver;
+extern struct pci_driver trn_pci_driver;	/* trn_pci.c */
 
 int trn_ioctl_query(struct drm_device *drm, void *data, struct drm_file *drm_file);
 

@@ -10,6 +10,7 @@
 
 #include "trn_device.h"
 #include "trn_queue.h"
+#include "trn_recovery.h"
 
 static void trn_event_handle(struct trn_device *tdev, const struct trn_event *event)
 {
@@ -26,37 +27,43 @@ static void trn_event_handle(struct trn_device *tdev, const struct trn_event *ev
 		"queue %u stopped at packet %u: reason %u, asid %u, address 0x%llx, access %u\n",
 		le16_to_cpu(event->queue), stop.packet, stop.reason, le16_to_cpu(event->asid),
 		stop.address, stop.access);
-	trn_queue_stopped(tdev, le16_to_cpu(event->queue), &stop);
+	trn_recovery_note_stop(tdev, le16_to_cpu(event->queue), &stop);
+}
+
+static void trn_event_find_stop(struct trn_queue *queue)
+{
+	struct trn_log_queue log;
+	struct trn_stop stop = {};
+
+	/* May be refused: the queue may be on the way to the chip, or from it. */
+	if (trn_admin_get_queue(queue, &log))
+		return;
+	if (log.state != TRN_QUEUE_STATE_STOPPED || !log.reason)
+		return;
+	stop.reason = log.reason;
+	stop.packet = le32_to_cpu(log.head);
+	trn_recovery_note_stop(queue->tdev, queue->id, &stop);
 }
 
 /*
- * Events were lost because the log had no room for them: ask every queue whether
- * it runs.  One that can be suspended did.
+ * Events were lost because the log had no room for them: ask every queue.  Where
+ * it faulted nobody knows any more.
  */
 static void trn_event_find_stopped(struct trn_device *tdev)
 {
-	const struct trn_stop unknown = { .reason = DRM_TRN_STOP_UNKNOWN };
 	struct trn_queue *queue;
 	unsigned long id;
 
 	xa_for_each(&tdev->queues, id, queue) {
-		struct trn_admin_command cmd = {
-			.opcode = TRN_ADMIN_QUEUE_SUSPEND,
-			.queue.queue = cpu_to_le16(id),
-		};
-		int ret = trn_admin_exec(tdev, &cmd);
-
-		if (ret == TRN_ADMIN_BAD_STATE)
-			trn_queue_stopped(tdev, id, &unknown);
-		if (ret)
+		queue = trn_queue_get_by_id(tdev, id);
+		if (!queue)
 			continue;
-		/* May be refused: the queue may have been destroyed meanwhile. */
-		cmd.opcode = TRN_ADMIN_QUEUE_RESUME;
-		trn_admin_exec(tdev, &cmd);
+		trn_event_find_stop(queue);
+		trn_queue_put(queue);
 	}
 }
 
-static void trn_event_read_log(struct trn_device *tdev)
+static void trn_event_read_log(struct trn_device *tdev, u32 epoch)
 {
 	struct trn_log_events *log = tdev->event_log;
 	u64 next;
@@ -65,16 +72,16 @@ static void trn_event_read_log(struct trn_device *tdev)
 
 	lockdep_assert_held(&tdev->event_lock);
 
-	ret = trn_admin_get_events(tdev, log);
+	ret = trn_admin_get_events(tdev, epoch, log);
 	if (ret > 0)
-		trn_device_declare_dead(tdev, "event log refused with status %d", ret);
+		trn_device_fail(tdev, "event log refused with status %d", ret);
 	if (ret)
 		return;
 	next = le64_to_cpu(log->next_sequence);
 	count = le32_to_cpu(log->count);
 	if (count > TRN_LOG_EVENTS_MAX || count >= next || next <= tdev->event_seen) {
-		trn_device_declare_dead(tdev, "bad event log: next %llu, count %u, %llu seen",
-					next, count, tdev->event_seen);
+		trn_device_fail(tdev, "bad event log: next %llu, count %u, %llu seen",
+				next, count, tdev->event_seen);
 		return;
 	}
 	/* The log has next - count ... next - 1. */
@@ -88,11 +95,11 @@ static void trn_event_read_log(struct trn_device *tdev)
 	tdev->event_seen = next - 1;
 }
 
-/* When this returns, what the chip had logged before has been dealt with. */
-void trn_event_process(struct trn_device *tdev)
+/* When this returns, what the chip had logged before in @epoch has been dealt with. */
+void trn_event_process(struct trn_device *tdev, u32 epoch)
 {
 	mutex_lock(&tdev->event_lock);
-	trn_event_read_log(tdev);
+	trn_event_read_log(tdev, epoch);
 	mutex_unlock(&tdev->event_lock);
 }
 
@@ -102,7 +109,22 @@ static void trn_event_work(struct work_struct *work)
 
 	/* First, so that an event after reading the log is told. */
 	trn_admin_post_event(tdev);
-	trn_event_process(tdev);
+	trn_event_process(tdev, trn_device_epoch(tdev));
+}
+
+/* The chip has been brought up, and has no events yet. */
+void trn_event_start(struct trn_device *tdev)
+{
+	mutex_lock(&tdev->event_lock);
+	tdev->event_seen = 0;
+	mutex_unlock(&tdev->event_lock);
+	trn_admin_post_event(tdev);
+}
+
+/* The chip is stopped. */
+void trn_event_stop(struct trn_device *tdev)
+{
+	cancel_work_sync(&tdev->event_work);
 }
 
 int trn_event_init(struct trn_device *tdev)

@@ -225,27 +225,31 @@ int trn_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *drm
 	struct trn_device *tdev = to_trn_device(drm);
 	struct drm_trn_bo_create *args = data;
 	struct trn_bo *bo;
-	u64 size;
 	int idx, ret;
+	u32 epoch;
+	u64 size;
 
 	if (!args->size || args->size > U64_MAX - PAGE_SIZE)
 		return -EINVAL;
 	size = PAGE_ALIGN(args->size);
 
-	if (!trn_device_enter(tdev, &idx))
-		return -ENODEV;
-	bo = trn_gem_create(drm_file, size, args);
-	if (IS_ERR(bo)) {
-		drm_dbg(drm, "object of %llu bytes, placement %u, stack %u, flags 0x%x: %pe\n",
-			size, args->placement, args->stack, args->flags, bo);
-		ret = PTR_ERR(bo);
-		goto out_exit;
-	}
-	ret = trn_gem_create_handle(bo, drm_file, &args->handle);
-	if (!ret)
+	do {
+		ret = trn_device_enter(tdev, &idx);
+		if (ret)
+			return ret;
+		epoch = trn_device_epoch(tdev);
+		bo = trn_gem_create(drm_file, size, args);
+		ret = IS_ERR(bo) ? PTR_ERR(bo) :
+				   trn_gem_create_handle(bo, drm_file, &args->handle);
+		trn_device_exit(tdev, idx);
+		/* Once more, if the chip was reset under it. */
+	} while (ret == -EIO && trn_device_lost(tdev, epoch));
+
+	if (ret)
+		drm_dbg(drm, "object of %llu bytes, placement %u, stack %u, flags 0x%x: %d\n",
+			size, args->placement, args->stack, args->flags, ret);
+	else
 		args->size = size;
-out_exit:
-	trn_device_exit(idx);
 	return ret;
 }
 
@@ -268,7 +272,7 @@ int trn_ioctl_bo_set_name(struct drm_device *drm, void *data, struct drm_file *d
 
 	if (args->pad || !trn_gem_name_valid(args->name))
 		return -EINVAL;
-	if (trn_device_state(tdev) != TRN_STATE_OK)
+	if (trn_device_gone(tdev))
 		return -ENODEV;
 	obj = drm_gem_object_lookup(drm_file, args->handle);
 	if (!obj)

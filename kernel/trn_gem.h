@@ -103,6 +103,7 @@ int trn_ioctl_bo_create_userptr(struct drm_device *drm, void *data, struct drm_f
 extern const struct vm_operations_struct trn_gem_vm_ops;
 int trn_gem_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma);
 void trn_gem_revoke_mappings(struct trn_device *tdev);
+void trn_gem_restore_mappings(struct trn_device *tdev);
 int trn_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_file *drm_file);
 
 /* trn_dmabuf.c */

@@ -3,8 +3,8 @@
  * Objects in the address space of a process.
  *
  * Host memory stays what it is whatever becomes of the chip.  HBM is seen through the
- * aperture as long as the chip is there, then it is a zeroed page of the object's own:
- * nothing ever raises SIGBUS.
+ * aperture as long as the chip runs, otherwise it is a page of the object's own, zeroed at
+ * first: nothing ever raises SIGBUS.
  */
 #include <linux/dma-buf.h>
 #include <linux/mm.h>
@@ -151,14 +151,25 @@ int trn_gem_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 	return 0;
 }
 
-/* The chip is gone: from now on all mappings of HBM are dummies. */
-void trn_gem_revoke_mappings(struct trn_device *tdev)
+static void trn_gem_set_revoked(struct trn_device *tdev, bool revoked)
 {
 	down_write(&tdev->aperture_lock);
-	tdev->aperture_revoked = true;
+	tdev->aperture_revoked = revoked;
 	up_write(&tdev->aperture_lock);
 	/* Those of host memory come back by themselves. */
 	unmap_mapping_range(tdev->drm.anon_inode->i_mapping, 0, TRN_MMAP_BASE, 1);
+}
+
+/* The chip is paused or gone: from now on all mappings of HBM are dummies. */
+void trn_gem_revoke_mappings(struct trn_device *tdev)
+{
+	trn_gem_set_revoked(tdev, true);
+}
+
+/* The chip is back: they are HBM again. */
+void trn_gem_restore_mappings(struct trn_device *tdev)
+{
+	trn_gem_set_revoked(tdev, false);
 }
 
 int trn_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -169,7 +180,7 @@ int trn_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_file
 
 	if (args->pad)
 		return -EINVAL;
-	if (trn_device_state(to_trn_device(drm)) != TRN_STATE_OK)
+	if (trn_device_gone(to_trn_device(drm)))
 		return -ENODEV;
 
 	obj = drm_gem_object_lookup(drm_file, args->handle);

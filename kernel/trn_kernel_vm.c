@@ -51,6 +51,24 @@ int trn_kernel_vm_init(struct trn_kernel_vm *kernel, struct trn_device *tdev)
 	return ret;
 }
 
+/* The chip was reset: tell it of the page tables again. */
+int trn_kernel_vm_restart(struct trn_kernel_vm *kernel)
+{
+	struct trn_vm *vm = &kernel->vm;
+	int ret;
+
+	mutex_lock(&vm->lock);
+	vm->epoch = trn_device_epoch(vm->tdev);
+	ret = trn_admin_context_create(vm);
+	mutex_unlock(&vm->lock);
+	if (ret > 0) {
+		trn_device_fail(vm->tdev, "it refused the kernel's address space with status %d",
+				ret);
+		ret = -EIO;
+	}
+	return ret;
+}
+
 static void trn_kernel_mapping_free(struct trn_kernel_mapping *mapping)
 {
 	drm_gem_object_put(&mapping->bo->base);

@@ -17,6 +17,7 @@ struct trn_kernel_vm {
 };
 
 int trn_kernel_vm_init(struct trn_kernel_vm *kernel, struct trn_device *tdev);
+int trn_kernel_vm_restart(struct trn_kernel_vm *kernel);
 void trn_kernel_vm_fini(struct trn_kernel_vm *kernel);
 int trn_kernel_vm_map(struct trn_kernel_vm *kernel, struct trn_bo *bo, u64 *va);
 void trn_kernel_vm_unmap(struct trn_kernel_vm *kernel, u64 va);

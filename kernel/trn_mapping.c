@@ -276,6 +276,40 @@ void trn_mapping_flush(struct trn_context *context, struct trn_mapping_change *c
 	trn_vm_flush(&context->vm, &change->gather, &change->spare);
 }
 
+/* Where the CPU finds what @gpuva has at @va, or NULL if it is not host memory. */
+static void *trn_mapping_pointer(const struct drm_gpuva *gpuva, u64 va)
+{
+	const struct trn_bo *bo = to_trn_bo(gpuva->gem.obj);
+	u64 offset = gpuva->gem.offset + va - gpuva->va.addr;
+
+	if (!bo->pages)
+		return NULL;
+	return page_address(bo->pages[offset >> PAGE_SHIFT]) + offset_in_page(offset);
+}
+
+/**
+ * trn_mapping_read() - copy a few bytes of an address space
+ * @context: context, its address space locked
+ * @va: address
+ * @data: where to
+ * @size: bytes; they do not pass the end of a page
+ *
+ * Return: whether they could be read: host memory is mapped there.
+ */
+bool trn_mapping_read(struct trn_context *context, u64 va, void *data, size_t size)
+{
+	struct drm_gpuva *gpuva;
+	const void *pointer;
+
+	lockdep_assert_held(&context->vm.lock);
+
+	gpuva = drm_gpuva_find_first(&context->gpuvm, va, size);
+	pointer = gpuva ? trn_mapping_pointer(gpuva, va) : NULL;
+	if (pointer)
+		memcpy(data, pointer, size);
+	return pointer;
+}
+
 /**
  * trn_mapping_find_word() - find an 8-byte word that CPU and chip share
  * @context: context
@@ -287,10 +321,8 @@ void trn_mapping_flush(struct trn_context *context, struct trn_mapping_change *c
  */
 __le64 *trn_mapping_find_word(struct trn_context *context, u64 va, struct trn_bo **bo)
 {
-	struct trn_bo *found;
 	struct drm_gpuva *gpuva;
 	__le64 *word;
-	u64 offset;
 
 	mutex_lock(&context->vm.lock);
 	gpuva = drm_gpuva_find_first(&context->gpuvm, va, sizeof(*word));
@@ -298,15 +330,13 @@ __le64 *trn_mapping_find_word(struct trn_context *context, u64 va, struct trn_bo
 		word = ERR_PTR(-ENOENT);
 		goto out_unlock;
 	}
-	found = to_trn_bo(gpuva->gem.obj);
-	if (!found->pages) {
+	word = trn_mapping_pointer(gpuva, va);
+	if (!word) {
 		word = ERR_PTR(-EINVAL);
 		goto out_unlock;
 	}
-	offset = gpuva->gem.offset + va - gpuva->va.addr;
-	word = page_address(found->pages[offset >> PAGE_SHIFT]) + offset_in_page(offset);
-	drm_gem_object_get(&found->base);
-	*bo = found;
+	*bo = to_trn_bo(gpuva->gem.obj);
+	drm_gem_object_get(&(*bo)->base);
 out_unlock:
 	mutex_unlock(&context->vm.lock);
 	return word;

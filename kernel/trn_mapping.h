@@ -46,6 +46,7 @@ void trn_mapping_unmap(struct trn_context *context, u64 va, u64 size,
 		       struct trn_mapping_change *change);
 void trn_mapping_flush(struct trn_context *context, struct trn_mapping_change *change);
 
+bool trn_mapping_read(struct trn_context *context, u64 va, void *data, size_t size);
 __le64 *trn_mapping_find_word(struct trn_context *context, u64 va, struct trn_bo **bo);
 
 #endif /* _TRN_MAPPING_H */

@@ -439,3 +439,26 @@ void trn_mmu_gather_reuse(struct trn_mmu_gather *gather, struct trn_mmu_spare *s
 	trn_mmu_spare_splice(&gather->tables, spare);
 	trn_mmu_gather_init(gather);
 }
+
+/**
+ * trn_mmu_walk() - what the chip finds on the way to an address
+ * @mmu: page tables
+ * @va: address, below 1 << TRN_VA_BITS
+ * @walk: out
+ */
+void trn_mmu_walk(const struct trn_mmu *mmu, u64 va, struct trn_mmu_walk *walk)
+{
+	const struct trn_mmu_table *table = mmu->root;
+	int level = TRN_PT_LEVELS - 1;
+
+	for (;;) {
+		unsigned int index = trn_mmu_index(va, level);
+
+		walk->entries[level] = le64_to_cpu(table->entries[index]);
+		walk->last_level = level;
+		if (!level || !table->child[index])
+			return;
+		table = table->child[index];
+		level--;
+	}
+}

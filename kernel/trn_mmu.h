@@ -63,6 +63,12 @@ struct trn_mmu_gather {
 	struct trn_mmu_spare tables;
 };
 
+/* The entries that translate an address, from the root down to where the walk ends. */
+struct trn_mmu_walk {
+	u64 entries[TRN_PT_LEVELS];	/* by level */
+	int last_level;			/* of a leaf, or of an entry that is not valid */
+};
+
 int trn_mmu_init(struct trn_mmu *mmu, const struct trn_mmu_allocator *allocator, void *arg,
 		 u32 page_sizes);
 void trn_mmu_fini(struct trn_mmu *mmu);
@@ -88,5 +94,7 @@ void trn_mmu_gather_init(struct trn_mmu_gather *gather);
 bool trn_mmu_gather_empty(const struct trn_mmu_gather *gather);
 bool trn_mmu_gather_blocks_map(const struct trn_mmu_gather *gather, u64 va, u64 size);
 void trn_mmu_gather_reuse(struct trn_mmu_gather *gather, struct trn_mmu_spare *spare);
+
+void trn_mmu_walk(const struct trn_mmu *mmu, u64 va, struct trn_mmu_walk *walk);
 
 #endif /* _TRN_MMU_H */

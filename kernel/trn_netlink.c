@@ -54,8 +54,7 @@ void trn_netlink_remove_device(struct trn_device *tdev)
 
 static u32 trn_netlink_state(struct trn_device *tdev)
 {
-	return trn_device_state(tdev) == TRN_STATE_OK ? TRN_DEVICE_STATE_OK :
-							TRN_DEVICE_STATE_DEAD;
+	return trn_device_gone(tdev) ? TRN_DEVICE_STATE_DEAD : TRN_DEVICE_STATE_OK;
 }
 
 static int trn_netlink_put_device(struct sk_buff *skb, struct trn_device *tdev)

@@ -10,6 +10,25 @@
 
 #include "trn_packet.h"
 
+#define TRN_PACKET_WORDS	(sizeof(struct trn_packet) / sizeof(u64))
+
+/* Whether the words from @first on are zero. */
+static bool trn_packet_zero_from(const struct trn_packet *packet, unsigned int first)
+{
+	const u64 *words = (const u64 *)packet;
+	u64 any = 0;
+
+	for (; first < TRN_PACKET_WORDS; first++)
+		any |= words[first];
+	return !any;
+}
+
+/* Whether the seven bytes behind @byte are zero; with it they are a word of a packet. */
+static bool trn_packet_zero_behind(const u8 *byte)
+{
+	return le64_to_cpu(*(const __le64 *)byte) <= U8_MAX;
+}
+
 static bool trn_packet_length_valid(u64 length)
 {
 	return length && length <= TRN_PACKET_LENGTH_MAX;
@@ -25,7 +44,7 @@ static bool trn_packet_fill_valid(const struct trn_packet *packet)
 	mask = (1ULL << packet->fill.unit_log2) - 1;
 	return trn_packet_length_valid(length) &&
 	       !(length & mask) && !(le64_to_cpu(packet->fill.destination) & mask) &&
-	       !memchr_inv(packet->fill.reserved, 0, sizeof(packet->fill.reserved));
+	       trn_packet_zero_behind(&packet->fill.unit_log2) && trn_packet_zero_from(packet, 5);
 }
 
 static bool trn_packet_copy_nd_valid(const struct trn_packet *packet)
@@ -55,11 +74,11 @@ int trn_packet_check(const struct trn_packet *packet)
 
 	switch (packet->opcode) {
 	case TRN_PACKET_NOP:
-		valid = !memchr_inv(packet->body, 0, sizeof(packet->body));
+		valid = trn_packet_zero_from(packet, 1);
 		break;
 	case TRN_PACKET_COPY:
 		valid = trn_packet_length_valid(le64_to_cpu(packet->copy.length)) &&
-			!memchr_inv(packet->copy.reserved, 0, sizeof(packet->copy.reserved));
+			trn_packet_zero_from(packet, 4);
 		break;
 	case TRN_PACKET_COPY_ND:
 		valid = trn_packet_copy_nd_valid(packet);
@@ -70,8 +89,7 @@ int trn_packet_check(const struct trn_packet *packet)
 	default:
 		valid = false;
 	}
-	return valid && !memchr_inv(packet->reserved0, 0, sizeof(packet->reserved0)) ?
-		0 : -EINVAL;
+	return valid && trn_packet_zero_behind(&packet->opcode) ? 0 : -EINVAL;
 }
 
 void trn_packet_fence_write(struct trn_packet *packet, u64 address, u64 value)

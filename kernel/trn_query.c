@@ -55,6 +55,19 @@ static void trn_query_device(struct trn_device *tdev, struct drm_trn_query_devic
 	strscpy(reply->firmware, identity->firmware, sizeof(reply->firmware));
 }
 
+static void trn_query_recovery(struct trn_device *tdev, struct drm_trn_query_recovery *reply)
+{
+	const struct trn_recovery_counters *counters = &tdev->recovery;
+
+	*reply = (struct drm_trn_query_recovery) {
+		.queue_stops = atomic64_read(&counters->queue_stops),
+		.queue_resets = atomic64_read(&counters->queue_resets),
+		.context_resets = atomic64_read(&counters->context_resets),
+		.function_resets = atomic64_read(&counters->function_resets),
+		.contexts_lost = atomic64_read(&counters->contexts_lost),
+	};
+}
+
 int trn_ioctl_query(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct trn_device *tdev = to_trn_device(drm);
@@ -62,9 +75,10 @@ int trn_ioctl_query(struct drm_device *drm, void *data, struct drm_file *drm_fil
 	union {
 		struct drm_trn_query_device device;
 		struct drm_trn_query_memory memory;
+		struct drm_trn_query_recovery recovery;
 	} reply = {};
 
-	if (trn_device_state(tdev) != TRN_STATE_OK)
+	if (trn_device_gone(tdev))
 		return -ENODEV;
 	switch (args->query) {
 	case DRM_TRN_QUERY_DEVICE:
@@ -74,6 +88,9 @@ int trn_ioctl_query(struct drm_device *drm, void *data, struct drm_file *drm_fil
 		trn_hbm_query(tdev, &reply.memory);
 		trn_user_query(drm_file->driver_priv, &reply.memory);
 		return trn_query_reply(args, &reply, sizeof(reply.memory));
+	case DRM_TRN_QUERY_RECOVERY:
+		trn_query_recovery(tdev, &reply.recovery);
+		return trn_query_reply(args, &reply, sizeof(reply.recovery));
 	default:
 		return -EINVAL;
 	}

@@ -6,8 +6,10 @@
  * for them any more: after QUEUE_DESTROY, after the chip has stopped the queue, or
  * after the chip itself was stopped.
  */
+#include <linux/capability.h>
 #include <linux/dma-mapping.h>
 #include <linux/log2.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -23,11 +25,35 @@
 #include "trn_gem.h"
 #include "trn_irq.h"
 #include "trn_queue.h"
+#include "trn_recovery.h"
+#include "trn_sched.h"
+#include "trn_user.h"
+#include "trn_wait.h"
+
+static unsigned int job_timeout_ms = TRN_JOB_TIMEOUT_MAX_MS;
+module_param(job_timeout_ms, uint, 0444);
+MODULE_PARM_DESC(job_timeout_ms,
+		 "Longest running time of a job on a kernel queue in ms, at most 10000, 0 = any (default 10000)");
+
+static unsigned int packet_timeout_ms = 30000;
+module_param(packet_timeout_ms, uint, 0444);
+MODULE_PARM_DESC(packet_timeout_ms,
+		 "Longest running time of a packet on a user queue in ms, 0 = any (default 30000)");
+
+/* Longest running time in ms that a queue of @mode may ask for, 0 = any. */
+u32 trn_queue_timeout_max(u32 mode)
+{
+	/* Fences are waited for by who knows nothing of this device. */
+	return mode == DRM_TRN_QUEUE_KERNEL ? min(job_timeout_ms, TRN_JOB_TIMEOUT_MAX_MS) :
+					      packet_timeout_ms;
+}
 
 static void trn_queue_release(struct kref *ref)
 {
 	struct trn_queue *queue = container_of(ref, struct trn_queue, ref);
 
+	trn_sched_free(queue);
+	kvfree(queue->spare_packets);
 	if (queue->ring_memory)
 		vunmap(queue->ring_memory);
 	if (queue->ring_bo)
@@ -63,12 +89,26 @@ struct trn_queue *trn_queue_get(struct trn_file *file, u32 handle)
 	return trn_queue_lookup(&file->queues, handle);
 }
 
-/* From interrupts and the heartbeat: look what the chip has done. */
-void trn_queue_progress(struct trn_queue *queue)
+/* The address space of the operands. */
+u16 trn_queue_asid(const struct trn_queue *queue)
+{
+	return queue->context ? queue->context->vm.asid : 0;
+}
+
+struct trn_queue *trn_queue_get_by_id(struct trn_device *tdev, u32 id)
+{
+	return trn_queue_lookup(&tdev->queues, id);
+}
+
+/*
+ * From interrupts and the heartbeat: look what the chip has done.  Returns how many jobs
+ * ended or waiters were woken.
+ */
+unsigned int trn_queue_progress(struct trn_queue *queue)
 {
 	if (queue->mode == DRM_TRN_QUEUE_KERNEL)
-		trn_submit_progress(queue);
-	wake_up_all(&queue->wait);
+		return trn_submit_progress(queue);
+	return trn_wait_progress(queue);
 }
 
 /*
@@ -90,7 +130,10 @@ void trn_queue_set_error(struct trn_queue *queue, int error, u32 status)
 		smp_store_release(&control->generation, cpu_to_le32(queue->generation));
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
-	wake_up_all(&queue->wait);
+	if (queue->mode == DRM_TRN_QUEUE_USER)
+		trn_wait_progress(queue);
+	else
+		wake_up_all(&queue->wait);
 }
 
 /* What the fence of the job that stopped the queue says. */
@@ -101,33 +144,44 @@ static int trn_queue_stop_error(u32 reason)
 	case TRN_STOP_FAULT_PERMISSION:
 	case TRN_STOP_FAULT_RANGE:
 		return -EFAULT;
+	case TRN_STOP_TIME_LIMIT:
+		return -ETIME;
 	default:
 		return -EIO;
 	}
 }
 
-/* The chip has stopped queue @id at its first unfinished job. */
-void trn_queue_stopped(struct trn_device *tdev, u32 id, const struct trn_stop *stop)
+/**
+ * trn_queue_stop() - the chip has stopped a queue in its first unfinished job
+ * @queue: queue
+ * @stop: why
+ *
+ * Return: whether it is news that the queue has stopped for such a reason.
+ */
+bool trn_queue_stop(struct trn_queue *queue, const struct trn_stop *stop)
 {
-	struct trn_queue *queue = trn_queue_lookup(&tdev->queues, id);
 	unsigned long flags;
+	bool news;
 
-	if (!queue)
-		return;
 	spin_lock_irqsave(&queue->lock, flags);
+	news = !queue->stop.reason;
 	/* A reason that is known is not lost again. */
-	if (!queue->stop.reason || queue->stop.reason == DRM_TRN_STOP_UNKNOWN)
+	if (news || queue->stop.reason == DRM_TRN_STOP_UNKNOWN)
 		queue->stop = *stop;
 	spin_unlock_irqrestore(&queue->lock, flags);
 	trn_queue_set_error(queue, -EIO, TRN_CONTROL_STOPPED);
 	trn_submit_cancel(queue, trn_queue_stop_error(stop->reason), -EIO);
-	trn_queue_put(queue);
+	return news;
 }
 
+/* The chip is stopped, for a reset or for good. */
 static void trn_queue_fail(struct trn_queue *queue)
 {
-	trn_queue_set_error(queue, -ENODEV, TRN_CONTROL_GONE);
-	trn_submit_cancel(queue, -ENODEV, -ENODEV);
+	bool gone = trn_device_gone(queue->tdev);
+	int error = gone ? -ENODEV : -EIO;
+
+	trn_queue_set_error(queue, error, gone ? TRN_CONTROL_GONE : TRN_CONTROL_RESET);
+	trn_submit_cancel(queue, error, error);
 }
 
 static void trn_queue_for_each(struct trn_device *tdev, void (*function)(struct trn_queue *))
@@ -146,11 +200,15 @@ static void trn_queue_for_each(struct trn_device *tdev, void (*function)(struct 
 	xa_unlock(&tdev->queues);
 }
 
-/* The chip is stopped. */
+/* The chip is stopped: jobs and waits end. */
 void trn_queue_fail_all(struct trn_device *tdev)
 {
-	/* Fences first: revoking takes locks that somebody may hold who waits for one. */
 	trn_queue_for_each(tdev, trn_queue_fail);
+}
+
+/* After trn_queue_fail_all(): this takes locks that somebody may hold who waits for a fence. */
+void trn_queue_revoke_all(struct trn_device *tdev)
+{
 	trn_queue_for_each(tdev, trn_queue_revoke);
 }
 
@@ -209,7 +267,6 @@ static int trn_queue_alloc_ring(struct trn_queue *queue, u32 entries)
 	if (ret)
 		goto err_vunmap;
 	queue->ring_bo = bo;
-	queue->ring.entries = entries;
 	queue->fence_context = dma_fence_context_alloc(1);
 	return 0;
 
@@ -227,10 +284,35 @@ static void trn_queue_unmap_ring(struct trn_queue *queue)
 		trn_kernel_vm_unmap(&queue->tdev->kernel_vm, queue->ring_va);
 }
 
+static u8 trn_queue_chip_priority(u32 priority)
+{
+	switch (priority) {
+	case DRM_TRN_PRIORITY_LOW:
+		return 0;
+	case DRM_TRN_PRIORITY_HIGH:
+		return TRN_QUEUE_PRIORITY_MAX;
+	default:
+		return 1;
+	}
+}
+
+/* What changes whether the chip has @queue excludes resets of its context. */
+static void trn_queue_lock_chip(struct trn_queue *queue)
+{
+	if (queue->context)
+		mutex_lock(&queue->context->queues_lock);
+}
+
+static void trn_queue_unlock_chip(struct trn_queue *queue)
+{
+	if (queue->context)
+		mutex_unlock(&queue->context->queues_lock);
+}
+
 static int trn_queue_create_on_chip(struct trn_queue *queue, u16 vector,
 				    const struct drm_trn_queue_create *args)
 {
-	u16 asid = queue->context ? queue->context->vm.asid : 0;
+	u16 asid = trn_queue_asid(queue);
 	bool kernel = queue->mode == DRM_TRN_QUEUE_KERNEL;
 	struct trn_admin_command cmd = {
 		.opcode = TRN_ADMIN_QUEUE_CREATE,
@@ -241,12 +323,19 @@ static int trn_queue_create_on_chip(struct trn_queue *queue, u16 vector,
 			.ring_asid = cpu_to_le16(kernel ? 0 : asid),
 			.asid = cpu_to_le16(asid),
 			.vector = cpu_to_le16(vector),
+			.priority = trn_queue_chip_priority(args->priority),
+			/* A packet of a job cannot run longer than the job. */
+			.time_limit = cpu_to_le32(queue->timeout_ms),
 			.ring_va = cpu_to_le64(kernel ? queue->ring_va + PAGE_SIZE : args->ring_va),
 			.control = cpu_to_le64(queue->control_dma),
 		},
 	};
-	int ret = trn_admin_exec(queue->tdev, &cmd);
+	int ret;
 
+	trn_queue_lock_chip(queue);
+	ret = trn_admin_exec(queue->tdev, queue->epoch, &cmd);
+	queue->on_chip = !ret;
+	trn_queue_unlock_chip(queue);
 	if (ret > 0) {
 		drm_notice(&queue->tdev->drm, "chip refused queue %u with status %d\n",
 			   queue->id, ret);
@@ -255,36 +344,48 @@ static int trn_queue_create_on_chip(struct trn_queue *queue, u16 vector,
 	return ret;
 }
 
+/* When it returns the chip does not know the queue any more. */
 static void trn_queue_destroy_on_chip(struct trn_queue *queue)
 {
-	struct trn_admin_command cmd = {
-		.opcode = TRN_ADMIN_QUEUE_DESTROY,
-		.queue.queue = cpu_to_le16(queue->id),
-	};
+	int ret;
 
-	trn_admin_revoke(queue->tdev, &cmd);
+	trn_queue_lock_chip(queue);
+	ret = trn_admin_queue_destroy(queue);
+	if (ret == TRN_ADMIN_ENGINE_HUNG && queue->context) {
+		trn_recovery_free_engine(queue);
+		ret = trn_admin_queue_destroy(queue);
+	}
+	trn_admin_check_revoked(queue->tdev, queue->epoch, TRN_ADMIN_QUEUE_DESTROY, ret);
+	queue->on_chip = false;
+	trn_queue_unlock_chip(queue);
 }
 
 /* @queue is not in its file's table, or is the driver's own. */
 void trn_queue_destroy(struct trn_queue *queue)
 {
 	struct trn_device *tdev = queue->tdev;
-	bool gone;
+	int error;
 
 	trn_queue_set_error(queue, -ECANCELED, TRN_CONTROL_DESTROYED);
 	trn_queue_revoke(queue);
 	trn_queue_destroy_on_chip(queue);
 	/* What the chip had to say about this id must not meet its next owner. */
-	trn_event_process(tdev);
+	trn_event_process(tdev, queue->epoch);
 	trn_irq_remove_queue(queue);
 	xa_erase(&tdev->queues, queue->id);
 
-	gone = trn_device_state(tdev) != TRN_STATE_OK;
-	if (gone)
-		trn_queue_set_error(queue, -ENODEV, TRN_CONTROL_GONE);
-	trn_submit_cancel(queue, gone ? -ENODEV : -ECANCELED, gone ? -ENODEV : -ECANCELED);
+	/* A pause that comes from now on does not find the queue. */
+	error = trn_device_lost(tdev, queue->epoch);
+	if (error)
+		trn_queue_fail(queue);
+	else
+		trn_submit_cancel(queue, -ECANCELED, -ECANCELED);
+	trn_sched_stop(queue);
+	trn_eventfd_flush(queue);
 	trn_queue_unmap_ring(queue);
 	trn_queue_unmap_control(queue);
+	if (queue->file)
+		trn_user_uncharge(queue->file, TRN_USER_QUEUES);
 	trn_queue_put(queue);
 }
 
@@ -307,13 +408,21 @@ static struct trn_queue *trn_queue_create(struct trn_device *tdev, struct trn_fi
 	queue->tdev = tdev;
 	queue->file = file;
 	queue->context = context;
+	queue->client_id = file ? file->client_id : 0;
 	queue->mode = args->mode;
+	queue->ring.entries = args->ring_entries;
+	queue->ring_va = args->ring_va;
+	queue->epoch = context ? context->vm.epoch : trn_device_epoch(tdev);
+	queue->priority = args->priority;
+	queue->timeout_ms = args->timeout_ms ?: trn_queue_timeout_max(args->mode);
 	spin_lock_init(&queue->lock);
 	mutex_init(&queue->mmap_lock);
 	mutex_init(&queue->submit_lock);
 	init_waitqueue_head(&queue->wait);
 	INIT_LIST_HEAD(&queue->jobs);
 	INIT_LIST_HEAD(&queue->waiters);
+	INIT_LIST_HEAD(&queue->report_link);
+	trn_eventfd_init(queue);
 
 	ret = trn_queue_alloc_control(queue);
 	if (ret) {
@@ -323,16 +432,25 @@ static struct trn_queue *trn_queue_create(struct trn_device *tdev, struct trn_fi
 	/* From here on trn_queue_release() frees what is not DMA. */
 	if (context)
 		kref_get(&context->ref);
+	if (file) {
+		ret = trn_user_charge(file, TRN_USER_QUEUES);
+		if (ret)
+			goto err_unmap_control;
+	}
 	if (queue->mode == DRM_TRN_QUEUE_KERNEL) {
 		ret = trn_queue_alloc_ring(queue, args->ring_entries);
 		if (ret)
-			goto err_unmap_control;
+			goto err_uncharge;
+		if (file)
+			ret = trn_sched_start(queue);
+		if (ret)
+			goto err_unmap_ring;
 	}
 	ret = xa_alloc(&tdev->queues, &queue->id, queue, XA_LIMIT(0, tdev->caps.queues - 1),
 		       GFP_KERNEL);
 	if (ret) {
 		ret = ret == -EBUSY ? -ENOSPC : ret;
-		goto err_unmap_ring;
+		goto err_stop_sched;
 	}
 	ret = trn_queue_create_on_chip(queue, trn_irq_add_queue(queue), args);
 	if (ret)
@@ -351,8 +469,13 @@ err_erase:
 	trn_queue_revoke(queue);
 	trn_irq_remove_queue(queue);
 	xa_erase(&tdev->queues, queue->id);
+err_stop_sched:
+	trn_sched_stop(queue);
 err_unmap_ring:
 	trn_queue_unmap_ring(queue);
+err_uncharge:
+	if (file)
+		trn_user_uncharge(file, TRN_USER_QUEUES);
 err_unmap_control:
 	trn_queue_unmap_control(queue);
 	trn_queue_put(queue);
@@ -390,24 +513,36 @@ void trn_queue_destroy_matching(struct trn_file *file, struct trn_context *conte
 static int trn_queue_check(struct trn_device *tdev, const struct drm_trn_queue_create *args)
 {
 	u64 size = (u64)args->ring_entries * sizeof(struct trn_packet);
+	u32 timeout_max;
 
-	if (args->flags || args->type != TRN_QUEUE_TYPE_DMA)
+	if (args->flags || args->type != TRN_QUEUE_TYPE_DMA ||
+	    args->priority > DRM_TRN_PRIORITY_HIGH)
 		return -EINVAL;
 	if (!is_power_of_2(args->ring_entries) || args->ring_entries < 1 << TRN_RING_LOG2_MIN ||
 	    args->ring_entries > tdev->caps.ring_max)
 		return -EINVAL;
 	switch (args->mode) {
 	case DRM_TRN_QUEUE_KERNEL:
-		return args->ring_va ? -EINVAL : 0;
+		if (args->ring_va)
+			return -EINVAL;
+		break;
 	case DRM_TRN_QUEUE_USER:
 		if (!PAGE_ALIGNED(args->ring_va) || args->ring_va >= BIT_ULL(TRN_VA_BITS) ||
 		    size > BIT_ULL(TRN_VA_BITS) - args->ring_va)
 			return -EINVAL;
 		/* A host page would have doorbells of several queues. */
-		return tdev->caps.doorbell_stride < PAGE_SIZE ? -EOPNOTSUPP : 0;
+		if (tdev->caps.doorbell_stride < PAGE_SIZE)
+			return -EOPNOTSUPP;
+		break;
 	default:
 		return -EINVAL;
 	}
+	timeout_max = trn_queue_timeout_max(args->mode);
+	if (timeout_max && args->timeout_ms > timeout_max)
+		return -EINVAL;
+	if (args->priority == DRM_TRN_PRIORITY_HIGH && !capable(CAP_SYS_NICE))
+		return -EACCES;
+	return 0;
 }
 
 int trn_ioctl_queue_create(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -422,8 +557,9 @@ int trn_ioctl_queue_create(struct drm_device *drm, void *data, struct drm_file *
 	ret = trn_queue_check(tdev, args);
 	if (ret)
 		return ret;
-	if (!trn_device_enter(tdev, &idx))
-		return -ENODEV;
+	ret = trn_device_enter(tdev, &idx);
+	if (ret)
+		return ret;
 	if (mutex_lock_killable(&file->lock)) {
 		ret = -EINTR;
 		goto out_exit;
@@ -445,7 +581,7 @@ int trn_ioctl_queue_create(struct drm_device *drm, void *data, struct drm_file *
 out_unlock:
 	mutex_unlock(&file->lock);
 out_exit:
-	trn_device_exit(idx);
+	trn_device_exit(tdev, idx);
 	return ret;
 }
 
@@ -459,8 +595,9 @@ int trn_ioctl_queue_destroy(struct drm_device *drm, void *data, struct drm_file 
 
 	if (args->pad)
 		return -EINVAL;
-	if (!trn_device_enter(tdev, &idx))
-		return -ENODEV;
+	ret = trn_device_enter(tdev, &idx);
+	if (ret)
+		return ret;
 	ret = mutex_lock_killable(&file->lock);
 	if (ret)
 		goto out_exit;
@@ -471,7 +608,7 @@ int trn_ioctl_queue_destroy(struct drm_device *drm, void *data, struct drm_file 
 		ret = -ENOENT;
 	mutex_unlock(&file->lock);
 out_exit:
-	trn_device_exit(idx);
+	trn_device_exit(tdev, idx);
 	return ret;
 }
 
@@ -480,14 +617,16 @@ int trn_ioctl_queue_error(struct drm_device *drm, void *data, struct drm_file *d
 	struct drm_trn_queue_error *args = data;
 	struct trn_queue *queue;
 	unsigned long flags;
+	int ret;
 
 	if (args->reason || args->packet || args->access || args->address)
 		return -EINVAL;
-	if (trn_device_state(to_trn_device(drm)) != TRN_STATE_OK)
+	if (trn_device_gone(to_trn_device(drm)))
 		return -ENODEV;
 	queue = trn_queue_get(drm_file->driver_priv, args->queue);
 	if (!queue)
 		return -ENOENT;
+	ret = trn_device_lost(queue->tdev, queue->epoch);
 	spin_lock_irqsave(&queue->lock, flags);
 	args->reason = queue->stop.reason;
 	args->packet = queue->stop.packet;
@@ -495,5 +634,5 @@ int trn_ioctl_queue_error(struct drm_device *drm, void *data, struct drm_file *d
 	args->address = queue->stop.address;
 	spin_unlock_irqrestore(&queue->lock, flags);
 	trn_queue_put(queue);
-	return 0;
+	return ret;
 }

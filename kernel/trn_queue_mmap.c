@@ -56,12 +56,12 @@ static vm_fault_t trn_queue_fault_doorbell(struct vm_fault *vmf)
 
 	/* Until the page is in, trn_queue_revoke() waits, and then takes it out. */
 	mutex_lock(&queue->mmap_lock);
-	if (!queue->revoked && trn_device_enter(tdev, &idx)) {
+	if (!queue->revoked && !trn_device_try_enter(tdev, &idx)) {
 		pfn = (pci_resource_start(tdev->pdev, TRN_BAR_DOORBELL) +
 		       (u64)queue->id * tdev->caps.doorbell_stride) >> PAGE_SHIFT;
 		ret = vmf_insert_pfn_prot(vma, vmf->address, pfn,
 					  pgprot_decrypted(pgprot_noncached(prot)));
-		trn_device_exit(idx);
+		trn_device_exit(tdev, idx);
 	} else {
 		/* The mapping holds the file, the file its dummy page. */
 		pfn = page_to_pfn(queue->file->dummy_page);

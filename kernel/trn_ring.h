@@ -24,4 +24,10 @@ static inline u32 trn_ring_slot(const struct trn_ring *ring, u32 index)
 	return index & (ring->entries - 1);
 }
 
+/* Whether @index is one of @start ... @end - 1. */
+static inline bool trn_ring_contains(u32 start, u32 end, u32 index)
+{
+	return index - start < end - start;
+}
+
 #endif /* _TRN_RING_H */

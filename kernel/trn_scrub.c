@@ -6,9 +6,7 @@
  * may be freed before its clearing has ended: the next owner's clearing, and thus
  * whatever the owner does, is behind it.
  */
-#include <linux/jiffies.h>
 #include <linux/minmax.h>
-#include <linux/moduleparam.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -19,11 +17,6 @@
 #include "trn_kernel_vm.h"
 #include "trn_packet.h"
 #include "trn_queue.h"
-
-static unsigned int job_timeout_ms = 10000;
-module_param(job_timeout_ms, uint, 0444);
-MODULE_PARM_DESC(job_timeout_ms,
-		 "Longest time that clearing 256 MiB of HBM may take in ms, 0 = any (default 10000)");
 
 #define TRN_SCRUB_RING_ENTRIES	1024
 #define TRN_SCRUB_PACKETS_MAX	64
@@ -79,44 +72,23 @@ static u32 trn_scrub_fill_packets(struct trn_scrub_cursor *cursor, struct trn_pa
 	return count;
 }
 
-static u32 trn_scrub_progress(struct trn_queue *queue)
+/* @error: of the job */
+static int trn_scrub_failed(struct trn_device *tdev, int error)
 {
-	unsigned long flags;
-	u32 done;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	done = queue->ring.done;
-	spin_unlock_irqrestore(&queue->lock, flags);
-	return done;
+	if (!trn_device_lost(tdev, tdev->scrub_queue->epoch))
+		trn_device_fail(tdev, "cannot clear HBM: %d", error);
+	return trn_device_gone(tdev) ? -ENODEV : -EIO;
 }
 
-/* Other jobs may come first, but each has only so much time. */
+/* Others' jobs may come first.  The watchdog sees to it that none runs too long. */
 static int trn_scrub_wait(struct trn_device *tdev, struct dma_fence *fence)
 {
-	unsigned long timeout = job_timeout_ms ? msecs_to_jiffies(job_timeout_ms) :
-						 MAX_SCHEDULE_TIMEOUT;
-	struct trn_queue *queue = tdev->scrub_queue;
-	u32 before;
-	long ret;
+	int ret;
 
-	do {
-		before = trn_scrub_progress(queue);
-		ret = wait_event_killable_timeout(queue->wait, dma_fence_is_signaled(fence),
-						  timeout);
-		if (ret < 0)
-			return -EINTR;
-	} while (!ret && trn_scrub_progress(queue) != before);
-
-	if (!ret) {
-		trn_device_declare_dead(tdev, "HBM not cleared in %u ms", job_timeout_ms);
-		return -ENODEV;
-	}
+	if (wait_event_killable(tdev->scrub_queue->wait, dma_fence_is_signaled(fence)))
+		return -EINTR;
 	ret = dma_fence_get_status(fence);
-	if (ret > 0)
-		return 0;
-	if (ret != -ENODEV)
-		trn_device_declare_dead(tdev, "cannot clear HBM: %ld", ret);
-	return -ENODEV;
+	return ret > 0 ? 0 : trn_scrub_failed(tdev, ret);
 }
 
 static int trn_scrub_job(struct trn_device *tdev, struct trn_packet *packets, u32 count)
@@ -126,7 +98,7 @@ static int trn_scrub_job(struct trn_device *tdev, struct trn_packet *packets, u3
 
 	ret = trn_submit_packets(tdev->scrub_queue, packets, count, &fence);
 	if (ret)
-		return ret == -EIO ? -ENODEV : ret;
+		return ret == -EIO ? trn_scrub_failed(tdev, ret) : ret;
 	ret = trn_scrub_wait(tdev, fence);
 	dma_fence_put(fence);
 	return ret;
@@ -138,7 +110,8 @@ static int trn_scrub_job(struct trn_device *tdev, struct trn_packet *packets, u3
  * @extents: what to clear
  * @count: number of @extents
  *
- * Return: 0; -EINTR killed; -ENOMEM; -ENODEV.  The memory may be freed in any case.
+ * Return: 0; -EINTR killed; -ENOMEM; -EIO the chip was reset; -ENODEV.  The memory may be freed in
+ * any case.
  */
 int trn_scrub(struct trn_device *tdev, const struct trn_extent *extents, unsigned int count)
 {

@@ -5,6 +5,10 @@
  * A job is its packets and a FENCE_WRITE of its sequence number to the queue's
  * fence word.  The ring is accounted by fences: a job whose fence was reached
  * has left the ring.
+ *
+ * Jobs get their sequence numbers, fences and place among @jobs in order of SUBMIT.  A
+ * job that can start, on a queue where none waits, is put on the ring in the call; any other goes
+ * through the scheduler, and so do those behind it.
  */
 #include <linux/slab.h>
 #include <linux/sched/signal.h>
@@ -20,15 +24,10 @@
 #include "trn_gem.h"
 #include "trn_packet.h"
 #include "trn_queue.h"
+#include "trn_sched.h"
+#include "trn_submit.h"
 #include "trn_sync.h"
-
-struct trn_job {
-	struct trn_packet *packets;
-	u32 num_packets;
-	struct trn_syncs syncs;
-	struct trn_fence *fence;
-	struct dma_fence **finished;	/* NULL, or where to put a reference to the fence */
-};
+#include "trn_trace.h"
 
 static __le64 *trn_submit_fence_word(struct trn_queue *queue)
 {
@@ -52,41 +51,56 @@ static void trn_submit_end_job(struct trn_queue *queue, struct trn_fence *fence,
 	lockdep_assert_held(&queue->lock);
 
 	list_del(&fence->link);
-	queue->ring.done = fence->ring_end;
-	if (error)
+	if (fence->base.seqno <= queue->pushed)
+		queue->ring.done = fence->ring_end;
+	if (error && !fence->base.error)
 		dma_fence_set_error(&fence->base, error);
+	trace_trn_job_done(queue, fence->base.seqno, fence->base.error);
 	dma_fence_signal(&fence->base);
 	dma_fence_put(&fence->base);
 }
 
-/* End the jobs that the chip has finished. */
-static void trn_submit_end_finished(struct trn_queue *queue)
+/* End the jobs that the chip has finished; returns how many. */
+static unsigned int trn_submit_end_finished(struct trn_queue *queue)
 {
 	u64 value = le64_to_cpu(READ_ONCE(*trn_submit_fence_word(queue)));
 	struct trn_fence *fence;
+	unsigned int ended = 0;
 
 	lockdep_assert_held(&queue->lock);
 
 	/* What the jobs wrote is read after this by whoever is told. */
 	dma_rmb();
-	if (value > queue->seqno) {
-		trn_device_declare_dead(queue->tdev, "queue %u: fence is %llu, newest job is %llu",
-					queue->id, value, queue->seqno);
-		return;
+	if (value > queue->pushed) {
+		/* Once: then the queue is lost, and what it has is not looked at again. */
+		if (!queue->error)
+			trn_device_fail(queue->tdev, "queue %u: fence is %llu, newest job is %llu",
+					queue->id, value, queue->pushed);
+		return 0;
 	}
-	while ((fence = trn_submit_oldest(queue)) && fence->base.seqno <= value)
+	/* One with an error was not executed: it ends when those before it have. */
+	while ((fence = trn_submit_oldest(queue)) &&
+	       (fence->base.seqno <= value || fence->base.error)) {
 		trn_submit_end_job(queue, fence, 0);
+		ended++;
+	}
+	return ended;
 }
 
-void trn_submit_progress(struct trn_queue *queue)
+/* Returns how many jobs have ended. */
+unsigned int trn_submit_progress(struct trn_queue *queue)
 {
 	struct trn_control *control = queue->control;
 	struct trn_fence *fence;
 	unsigned long flags;
+	unsigned int ended = 0;
 
+	/* Most of the queues that share an interrupt. */
+	if (list_empty(&queue->jobs))
+		return 0;
 	spin_lock_irqsave(&queue->lock, flags);
 	do {
-		trn_submit_end_finished(queue);
+		ended += trn_submit_end_finished(queue);
 		fence = trn_submit_oldest(queue);
 		/* Interrupt when the next job ends. */
 		WRITE_ONCE(control->wake_at, cpu_to_le64(fence ? fence->base.seqno : 0));
@@ -95,6 +109,26 @@ void trn_submit_progress(struct trn_queue *queue)
 	} while (fence && !queue->error && trn_device_state(queue->tdev) == TRN_STATE_OK &&
 		 le64_to_cpu(READ_ONCE(*trn_submit_fence_word(queue))) >= fence->base.seqno);
 	spin_unlock_irqrestore(&queue->lock, flags);
+	/* For room on the ring. */
+	if (ended && wq_has_sleeper(&queue->wait))
+		wake_up_all(&queue->wait);
+	return ended;
+}
+
+/* Sequence number of the oldest job if @packet of the ring is one of its packets, else 0. */
+u64 trn_submit_job_of_packet(struct trn_queue *queue, u32 packet)
+{
+	struct trn_fence *fence;
+	unsigned long flags;
+	u64 seqno = 0;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	fence = trn_submit_oldest(queue);
+	if (fence && fence->base.seqno <= queue->pushed &&
+	    trn_ring_contains(queue->ring.done, fence->ring_end, packet))
+		seqno = fence->base.seqno;
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return seqno;
 }
 
 /*
@@ -118,36 +152,79 @@ void trn_submit_cancel(struct trn_queue *queue, int first_error, int error)
 	wake_up_all(&queue->wait);
 }
 
-static void trn_job_cleanup(struct trn_job *job)
+/* Memory for packets, without initialisation; one piece of the size that is used most is kept. */
+static struct trn_packet *trn_job_alloc_packets(struct trn_queue *queue, u32 count)
 {
+	struct trn_packet *packets = NULL;
+
+	if (count <= TRN_QUEUE_SPARE_PACKETS) {
+		packets = xchg(&queue->spare_packets, NULL);
+		count = TRN_QUEUE_SPARE_PACKETS;
+	}
+	return packets ?: kvmalloc_array(count, sizeof(*packets), GFP_KERNEL_ACCOUNT);
+}
+
+static void trn_job_free_packets(struct trn_queue *queue, struct trn_job *job)
+{
+	struct trn_packet *packets = job->many_packets;
+
+	if (packets && job->num_packets <= TRN_QUEUE_SPARE_PACKETS)
+		packets = xchg(&queue->spare_packets, packets);
+	kvfree(packets);
+}
+
+static void trn_job_cleanup(struct trn_queue *queue, struct trn_job *job)
+{
+	trn_sched_job_free_unused(job);
 	trn_syncs_fini(&job->syncs);
-	kvfree(job->packets);
+	trn_job_free_packets(queue, job);
 	if (job->fence)
 		trn_fence_free_unused(job->fence);
 }
 
-static int trn_job_init_packets(struct trn_job *job, const struct trn_queue *queue,
+static const struct trn_packet *trn_job_packets(const struct trn_job *job)
+{
+	return job->many_packets ?: job->few_packets;
+}
+
+static int trn_job_read_packets(struct trn_job *job, struct trn_queue *queue,
+				const struct drm_trn_array *array)
+{
+	struct trn_packet *packets = job->few_packets;
+	int ret;
+
+	ret = trn_array_check(array, DRM_TRN_SUBMIT_PACKETS_MAX, sizeof(*packets));
+	if (ret || !array->count)
+		return ret;
+	if (array->stride != sizeof(*packets))
+		return -EINVAL;
+	if (array->count > TRN_JOB_FEW_PACKETS) {
+		packets = trn_job_alloc_packets(queue, array->count);
+		if (!packets)
+			return -ENOMEM;
+		job->many_packets = packets;
+	}
+	job->num_packets = array->count;
+	return trn_array_read_all(array, packets, sizeof(*packets));
+}
+
+static int trn_job_init_packets(struct trn_job *job, struct trn_queue *queue,
 				const struct drm_trn_submit *args)
 {
+	const struct trn_packet *packet;
+	int ret;
 	u32 i;
 
 	if (args->packets.count >= queue->ring.entries)
 		return -E2BIG;
-	if (args->packets.count && args->packets.stride != sizeof(*job->packets))
-		return -EINVAL;
-	job->packets = trn_array_copy(&args->packets, DRM_TRN_SUBMIT_PACKETS_MAX,
-				      sizeof(*job->packets), sizeof(*job->packets));
-	if (IS_ERR(job->packets)) {
-		int ret = PTR_ERR(job->packets);
-
-		job->packets = NULL;
+	ret = trn_job_read_packets(job, queue, &args->packets);
+	if (ret)
 		return ret;
-	}
-	job->num_packets = args->packets.count;
-	for (i = 0; i < job->num_packets; i++) {
-		if (trn_packet_check(&job->packets[i])) {
+	packet = trn_job_packets(job);
+	for (i = 0; i < job->num_packets; i++, packet++) {
+		if (trn_packet_check(packet)) {
 			drm_dbg(&queue->tdev->drm, "packet %u (opcode 0x%02x) is invalid\n",
-				i, job->packets[i].opcode);
+				i, packet->opcode);
 			return -EINVAL;
 		}
 	}
@@ -155,7 +232,7 @@ static int trn_job_init_packets(struct trn_job *job, const struct trn_queue *que
 }
 
 /* After a failure too, trn_job_cleanup() is for the caller to do. */
-static int trn_job_init(struct trn_job *job, const struct trn_queue *queue,
+static int trn_job_init(struct trn_job *job, struct trn_queue *queue,
 			struct drm_file *drm_file, const struct drm_trn_submit *args)
 {
 	int ret;
@@ -164,7 +241,7 @@ static int trn_job_init(struct trn_job *job, const struct trn_queue *queue,
 	if (ret)
 		return ret;
 	ret = trn_syncs_init(&job->syncs, drm_file, &args->syncs, DRM_TRN_SUBMIT_SYNCS_MAX,
-			     DRM_TRN_SYNC_SIGNAL);
+			     DRM_TRN_SYNC_SIGNAL | DRM_TRN_SYNC_WAIT);
 	if (ret)
 		return ret;
 	job->fence = trn_fence_alloc();
@@ -186,43 +263,46 @@ static int trn_submit_room(struct trn_queue *queue, u32 packets)
 	return ret;
 }
 
-/*
- * Give the job a sequence number and @packets entries of the ring, from index
- * *@start, and put its fence on the queue's list, unless the queue has failed.  The
- * chip does not know the job yet.
- */
-static int trn_submit_reserve(struct trn_queue *queue, struct trn_fence *fence, u32 packets,
-			      u32 *start)
+/* The job's sequence number and fence.  The chip does not know it yet. */
+static void trn_submit_append(struct trn_queue *queue, struct trn_fence *fence)
 {
-	unsigned long flags;
-	int ret;
+	lockdep_assert_held(&queue->lock);
 
-	spin_lock_irqsave(&queue->lock, flags);
-	ret = queue->error;
-	if (ret)
-		goto out_unlock;
 	queue->seqno++;
 	trn_fence_init(fence, "kernel queue", queue->fence_context, queue->seqno);
-	*start = queue->ring.tail;
-	queue->ring.tail += packets;
-	fence->ring_end = queue->ring.tail;
 	if (list_empty(&queue->jobs))
 		WRITE_ONCE(queue->control->wake_at, cpu_to_le64(queue->seqno));
 	list_add_tail(&fence->link, &queue->jobs);
 	/* One reference for the list, the first is for the caller. */
 	dma_fence_get(&fence->base);
-out_unlock:
-	spin_unlock_irqrestore(&queue->lock, flags);
-	return ret;
 }
 
-static void trn_submit_write_packets(struct trn_queue *queue, const struct trn_job *job,
-				     u32 start)
+/*
+ * The turn of the job: its entries of the ring, for which there is room, or none if
+ * one of the fences that it waited for has an error.
+ */
+static void trn_submit_reserve(struct trn_queue *queue, const struct trn_job *job, int error)
 {
+	struct trn_fence *fence = job->fence;
+
+	lockdep_assert_held(&queue->lock);
+
+	if (error)
+		dma_fence_set_error(&fence->base, error);
+	else
+		queue->ring.tail += job->num_packets + 1;
+	fence->ring_end = queue->ring.tail;
+	queue->pushed = fence->base.seqno;
+}
+
+static void trn_submit_write_packets(struct trn_queue *queue, const struct trn_job *job)
+{
+	const struct trn_packet *packets = trn_job_packets(job);
+	u32 start = job->fence->ring_end - (job->num_packets + 1);
 	u32 i;
 
 	for (i = 0; i < job->num_packets; i++)
-		*trn_submit_packet(queue, start + i) = job->packets[i];
+		*trn_submit_packet(queue, start + i) = packets[i];
 	trn_packet_fence_write(trn_submit_packet(queue, start + job->num_packets),
 			       queue->ring_va, job->fence->base.seqno);
 }
@@ -241,48 +321,156 @@ static void trn_submit_kick(struct trn_queue *queue, u32 tail)
 		       (size_t)queue->id * queue->tdev->caps.doorbell_stride + TRN_DOORBELL_KICK);
 }
 
-/* 0 and the job is the chip's; -EBUSY when the ring has no room yet. */
-static int trn_submit_push(struct trn_queue *queue, struct trn_job *job)
+/* The job has its place. */
+static void trn_submit_write(struct trn_queue *queue, const struct trn_job *job, int error)
 {
-	u32 start;
-	int idx, ret;
+	lockdep_assert_held(&queue->submit_lock);
 
-	if (!trn_device_enter(queue->tdev, &idx))
-		return -ENODEV;
-	mutex_lock(&queue->submit_lock);
-	ret = trn_submit_room(queue, job->num_packets);
+	if (error) {
+		trn_submit_progress(queue);
+	} else {
+		trn_submit_write_packets(queue, job);
+		trn_submit_kick(queue, job->fence->ring_end);
+	}
+}
+
+/*
+ * 0 and the job has its place among @jobs; -EBUSY when the ring has no room yet, -EAGAIN
+ * when the job needs the scheduler.
+ */
+static int trn_submit_admit(struct trn_queue *queue, struct trn_job *job, bool blocked, int error)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (queue->error) {
+		ret = queue->error;
+	} else if (blocked || queue->waiting || job->sched_job) {
+		if (queue->waiting >= DRM_TRN_SUBMIT_WAITING_MAX)
+			ret = -ENOSPC;
+		else if (!job->sched_job)
+			ret = -EAGAIN;
+	} else if (!error && trn_ring_space(&queue->ring) <= job->num_packets) {
+		ret = -EBUSY;
+	}
 	if (ret)
 		goto out_unlock;
-	ret = trn_submit_reserve(queue, job->fence, job->num_packets + 1, &start);
+
+	trn_submit_append(queue, job->fence);
+	if (job->sched_job)
+		queue->waiting++;
+	else
+		trn_submit_reserve(queue, job, error);
+out_unlock:
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return ret;
+}
+
+/* As trn_submit_admit(); 0 and the job is the chip's or the scheduler's. */
+static int trn_submit_push(struct trn_queue *queue, struct trn_job *job)
+{
+	bool blocked, signalling;
+	int idx, error, ret;
+
+	ret = trn_device_try_enter(queue->tdev, &idx);
+	if (ret)
+		return ret;
+	mutex_lock(&queue->submit_lock);
+	blocked = trn_syncs_blocked(&job->syncs);
+	error = blocked ? 0 : trn_syncs_error(&job->syncs);
+	ret = trn_submit_admit(queue, job, blocked, error);
 	if (ret)
 		goto out_unlock;
 
 	/* Nothing can fail from here on. */
+	signalling = dma_fence_begin_signalling();
+	trace_trn_job_submit(queue, job->fence->base.seqno, job->num_packets);
 	trn_syncs_signal(&job->syncs, &job->fence->base);
-	trn_submit_write_packets(queue, job, start);
-	trn_submit_kick(queue, job->fence->ring_end);
-	if (job->finished)
-		*job->finished = &job->fence->base;
+	if (job->sched_job)
+		trn_sched_push(queue, job);
 	else
-		dma_fence_put(&job->fence->base);
-	job->fence = NULL;
+		trn_submit_write(queue, job, error);
+	dma_fence_end_signalling(signalling);
 out_unlock:
 	mutex_unlock(&queue->submit_lock);
-	trn_device_exit(idx);
+	trn_device_exit(queue->tdev, idx);
 	return ret;
 }
 
-static int trn_submit(struct trn_queue *queue, struct trn_job *job)
+/* After success job->fence has a reference for the caller. */
+static int trn_submit(struct trn_queue *queue, struct trn_job *job, u64 client_id)
 {
+	/* Who uses the driver's own queues is in a section: system sleep waits for its end. */
+	unsigned int state = TASK_KILLABLE | (queue->file ? TASK_FREEZABLE : 0);
 	int ret;
 
-	while ((ret = trn_submit_push(queue, job)) == -EBUSY) {
-		if (wait_event_state(queue->wait,
-				     trn_submit_room(queue, job->num_packets) != -EBUSY,
-				     (TASK_KILLABLE | TASK_FREEZABLE)))
-			return -EINTR;
+	for (;;) {
+		ret = trn_submit_push(queue, job);
+		if (ret == -EAGAIN)
+			ret = trn_sched_job_alloc(queue, job, client_id);
+		else if (ret == -EBUSY)
+			ret = wait_event_state(queue->wait,
+					       trn_submit_room(queue, job->num_packets) != -EBUSY,
+					       state) ? -EINTR : 0;
+		else
+			return ret;
+		if (ret)
+			return ret;
 	}
-	return ret;
+}
+
+/*
+ * NULL when the ring has room for the job, or the fence that will have been signalled
+ * when it has, with a reference.
+ */
+struct dma_fence *trn_submit_awaited_room(struct trn_queue *queue, const struct trn_job *job)
+{
+	struct dma_fence *awaited = NULL;
+	struct trn_ring ring;
+	struct trn_fence *fence;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	ring = queue->ring;
+	if (queue->error || trn_ring_space(&ring) > job->num_packets)
+		goto out_unlock;
+	/* Jobs on the ring are before those that are not, and fill it. */
+	list_for_each_entry(fence, &queue->jobs, link) {
+		ring.done = fence->ring_end;
+		if (trn_ring_space(&ring) > job->num_packets) {
+			awaited = dma_fence_get(&fence->base);
+			break;
+		}
+	}
+out_unlock:
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return awaited;
+}
+
+/* The job's turn, after the fences that it waits for and with room on the ring. */
+void trn_submit_run(struct trn_queue *queue, const struct trn_job *job)
+{
+	int error = trn_syncs_error(&job->syncs);
+	unsigned long flags;
+	bool failed;
+	int idx;
+
+	/* Calls that find no job waiting use the ring when this one has got on it. */
+	mutex_lock(&queue->submit_lock);
+	spin_lock_irqsave(&queue->lock, flags);
+	queue->waiting--;
+	/* If so trn_submit_cancel() ends it. */
+	failed = queue->error;
+	if (!failed)
+		trn_submit_reserve(queue, job, error);
+	spin_unlock_irqrestore(&queue->lock, flags);
+	/* A pause ends the job too. */
+	if (!failed && !trn_device_try_enter(queue->tdev, &idx)) {
+		trn_submit_write(queue, job, error);
+		trn_device_exit(queue->tdev, idx);
+	}
+	mutex_unlock(&queue->submit_lock);
 }
 
 /**
@@ -300,18 +488,19 @@ int trn_submit_packets(struct trn_queue *queue, struct trn_packet *packets, u32 
 		       struct dma_fence **finished)
 {
 	struct trn_job job = {
-		.packets = packets,
+		.many_packets = packets,
 		.num_packets = count,
-		.finished = finished,
 	};
 	int ret;
 
 	job.fence = trn_fence_alloc();
 	if (!job.fence)
 		return -ENOMEM;
-	ret = trn_submit(queue, &job);
+	ret = trn_submit(queue, &job, 0);
 	if (ret)
 		trn_fence_free_unused(job.fence);
+	else
+		*finished = &job.fence->base;
 	return ret;
 }
 
@@ -324,7 +513,7 @@ int trn_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *drm_fi
 
 	if (args->flags)
 		return -EINVAL;
-	if (trn_device_state(to_trn_device(drm)) != TRN_STATE_OK)
+	if (trn_device_gone(to_trn_device(drm)))
 		return -ENODEV;
 	queue = trn_queue_get(drm_file->driver_priv, args->queue);
 	if (!queue)
@@ -335,8 +524,12 @@ int trn_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *drm_fi
 	}
 	ret = trn_job_init(&job, queue, drm_file, args);
 	if (!ret)
-		ret = trn_submit(queue, &job);
-	trn_job_cleanup(&job);
+		ret = trn_submit(queue, &job, drm_file->client_id);
+	if (!ret) {
+		dma_fence_put(&job.fence->base);
+		job.fence = NULL;
+	}
+	trn_job_cleanup(queue, &job);
 out_put:
 	trn_queue_put(queue);
 	return ret;

@@ -5,6 +5,7 @@
 #include <linux/dma-fence-chain.h>
 #include <linux/err.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include <drm/drm_syncobj.h>
 #include <drm/trn_accel.h>
@@ -12,22 +13,26 @@
 #include "trn_array.h"
 #include "trn_sync.h"
 
-/* A syncobj that gets a fence. */
-struct trn_signal {
-	struct drm_syncobj *syncobj;
-	struct dma_fence_chain *chain;	/* timeline point, else NULL */
-	u64 point;
-};
+static struct trn_signal *trn_syncs_signals(struct trn_syncs *syncs)
+{
+	return syncs->many_signals ?: syncs->few_signals;
+}
+
+static struct dma_fence **trn_syncs_waits(struct trn_syncs *syncs)
+{
+	return syncs->many_waits ?: syncs->few_waits;
+}
 
 static int trn_syncs_add_signal(struct trn_syncs *syncs, struct drm_file *drm_file,
 				const struct drm_trn_sync *sync)
 {
-	struct trn_signal *signal = &syncs->signals[syncs->num_signals];
+	struct trn_signal *signal = &trn_syncs_signals(syncs)[syncs->num_signals];
 
 	signal->syncobj = drm_syncobj_find(drm_file, sync->handle);
 	if (!signal->syncobj)
 		return -ENOENT;
 	signal->point = sync->point;
+	signal->chain = NULL;
 	syncs->num_signals++;
 	if (sync->point) {
 		signal->chain = dma_fence_chain_alloc();
@@ -43,7 +48,7 @@ static int trn_syncs_add_wait(struct trn_syncs *syncs, struct drm_file *drm_file
 	int ret;
 
 	ret = drm_syncobj_find_fence(drm_file, sync->handle, sync->point, 0,
-				     &syncs->waits[syncs->num_waits]);
+				     &trn_syncs_waits(syncs)[syncs->num_waits]);
 	if (!ret)
 		syncs->num_waits++;
 	return ret;
@@ -78,20 +83,26 @@ static int trn_syncs_add(struct trn_syncs *syncs, struct drm_file *drm_file,
 int trn_syncs_init(struct trn_syncs *syncs, struct drm_file *drm_file,
 		   const struct drm_trn_array *array, u32 max, u32 allowed_flags)
 {
-	struct drm_trn_sync *copy;
-	int ret = 0;
+	struct drm_trn_sync sync;
+	int ret;
 	u32 i;
 
-	copy = trn_array_copy(array, max, sizeof(*copy), sizeof(*copy));
-	if (IS_ERR_OR_NULL(copy))
-		return PTR_ERR_OR_ZERO(copy);
-	syncs->signals = kvcalloc(array->count, sizeof(*syncs->signals), GFP_KERNEL_ACCOUNT);
-	syncs->waits = kvcalloc(array->count, sizeof(*syncs->waits), GFP_KERNEL_ACCOUNT);
-	if (!syncs->signals || !syncs->waits)
-		ret = -ENOMEM;
-	for (i = 0; i < array->count && !ret; i++)
-		ret = trn_syncs_add(syncs, drm_file, &copy[i], allowed_flags);
-	kvfree(copy);
+	ret = trn_array_check(array, max, sizeof(sync));
+	if (ret)
+		return ret;
+	if (array->count > TRN_SYNCS_FEW) {
+		syncs->many_signals = kvmalloc_array(array->count, sizeof(*syncs->many_signals),
+						     GFP_KERNEL_ACCOUNT);
+		syncs->many_waits = kvmalloc_array(array->count, sizeof(*syncs->many_waits),
+						   GFP_KERNEL_ACCOUNT);
+		if (!syncs->many_signals || !syncs->many_waits)
+			return -ENOMEM;
+	}
+	for (i = 0; i < array->count && !ret; i++) {
+		ret = trn_array_read(array, i, &sync, sizeof(sync));
+		if (!ret)
+			ret = trn_syncs_add(syncs, drm_file, &sync, allowed_flags);
+	}
 	return ret;
 }
 
@@ -101,7 +112,7 @@ void trn_syncs_signal(struct trn_syncs *syncs, struct dma_fence *fence)
 	u32 i;
 
 	for (i = 0; i < syncs->num_signals; i++) {
-		struct trn_signal *signal = &syncs->signals[i];
+		struct trn_signal *signal = &trn_syncs_signals(syncs)[i];
 
 		if (signal->chain) {
 			drm_syncobj_add_point(signal->syncobj, signal->chain, fence,
@@ -113,16 +124,55 @@ void trn_syncs_signal(struct trn_syncs *syncs, struct dma_fence *fence)
 	}
 }
 
+/* Whether one of the fences to wait for has not signalled. */
+bool trn_syncs_blocked(const struct trn_syncs *syncs)
+{
+	u32 i;
+
+	for (i = 0; i < syncs->num_waits; i++) {
+		if (!dma_fence_is_signaled(trn_syncs_wait(syncs, i)))
+			return true;
+	}
+	return false;
+}
+
+/* 0, or the error of one of the fences to wait for, which have all signalled. */
+int trn_syncs_error(const struct trn_syncs *syncs)
+{
+	u32 i;
+
+	for (i = 0; i < syncs->num_waits; i++) {
+		struct dma_fence *fence = dma_fence_chain_contained(trn_syncs_wait(syncs, i));
+		int status = dma_fence_get_status(fence);
+
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}
+
+/* @waits keeps only what is to be waited for, @signals, which was zeroed, gets the rest. */
+void trn_syncs_split(struct trn_syncs *waits, struct trn_syncs *signals)
+{
+	signals->num_signals = waits->num_signals;
+	signals->many_signals = waits->many_signals;
+	memcpy(signals->few_signals, waits->few_signals, sizeof(signals->few_signals));
+	waits->num_signals = 0;
+	waits->many_signals = NULL;
+}
+
 void trn_syncs_fini(struct trn_syncs *syncs)
 {
 	u32 i;
 
 	for (i = 0; i < syncs->num_signals; i++) {
-		drm_syncobj_put(syncs->signals[i].syncobj);
-		dma_fence_chain_free(syncs->signals[i].chain);
+		struct trn_signal *signal = &trn_syncs_signals(syncs)[i];
+
+		drm_syncobj_put(signal->syncobj);
+		dma_fence_chain_free(signal->chain);
 	}
 	for (i = 0; i < syncs->num_waits; i++)
-		dma_fence_put(syncs->waits[i]);
-	kvfree(syncs->signals);
-	kvfree(syncs->waits);
+		dma_fence_put(trn_syncs_wait(syncs, i));
+	kvfree(syncs->many_signals);
+	kvfree(syncs->many_waits);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Quota of HBM by user, so that none can take a chip alone.
+ * Quotas of HBM, contexts and queues by user, so that none can take a chip alone.
  *
  * A file belongs to the user who opened it, whoever uses it later.  An object stays
  * charged to the user who created it until it is freed, whoever else has it.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
@@ -21,6 +22,16 @@ static unsigned int user_hbm_percent = 75;
 module_param(user_hbm_percent, uint, 0644);
 MODULE_PARM_DESC(user_hbm_percent,
 		 "Most HBM of a chip that one user without CAP_SYS_RESOURCE may have, in percent (default 75)");
+
+static unsigned int user_context_percent = 75;
+module_param(user_context_percent, uint, 0644);
+MODULE_PARM_DESC(user_context_percent,
+		 "Most contexts of a chip that one user without CAP_SYS_RESOURCE may have, in percent (default 75)");
+
+static unsigned int user_queue_percent = 75;
+module_param(user_queue_percent, uint, 0644);
+MODULE_PARM_DESC(user_queue_percent,
+		 "Most queues of a chip that one user without CAP_SYS_RESOURCE may have, in percent (default 75)");
 
 static struct trn_user *trn_user_find(struct trn_device *tdev, kuid_t uid)
 {
@@ -58,7 +69,8 @@ int trn_user_open(struct trn_file *file)
 
 	kfree(new);
 	file->user = user;
-	file->hbm_unlimited = capable(CAP_SYS_RESOURCE);
+	/* Whoever lacks it has done nothing wrong. */
+	file->unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
 	return 0;
 }
 
@@ -86,7 +98,7 @@ static u64 trn_user_hbm_quota(struct trn_file *file)
 	u64 total = trn_hbm_total(file->tdev);
 	unsigned int percent = READ_ONCE(user_hbm_percent);
 
-	if (file->hbm_unlimited || percent >= 100)
+	if (file->unlimited || percent >= 100)
 		return total;
 	return round_down(mul_u64_u32_div(total, percent, 100), PAGE_SIZE);
 }
@@ -123,6 +135,55 @@ void trn_user_uncharge_hbm(struct trn_device *tdev, struct trn_user *user, u64 s
 	user->hbm_used -= size;
 	trn_user_put(tdev, user);
 	spin_unlock(&tdev->users_lock);
+}
+
+/* Of the file's user; all that the chip has is no quota. */
+static unsigned int trn_user_quota(struct trn_file *file, enum trn_user_kind kind)
+{
+	const struct trn_caps *caps = &file->tdev->caps;
+	unsigned int total, percent;
+
+	/* The driver itself has one of each. */
+	switch (kind) {
+	case TRN_USER_CONTEXTS:
+		total = caps->contexts - 1;
+		percent = READ_ONCE(user_context_percent);
+		break;
+	default:
+		total = caps->queues - 1;
+		percent = READ_ONCE(user_queue_percent);
+	}
+	if (file->unlimited || percent >= 100)
+		return UINT_MAX;
+	return DIV_ROUND_UP(total * percent, 100);
+}
+
+/**
+ * trn_user_charge() - count a context or queue
+ * @file: whose user is to be charged
+ * @kind: which
+ *
+ * Return: 0, for trn_user_uncharge() before the file is closed; -EDQUOT.
+ */
+int trn_user_charge(struct trn_file *file, enum trn_user_kind kind)
+{
+	unsigned int quota = trn_user_quota(file, kind);
+	int ret = 0;
+
+	spin_lock(&file->tdev->users_lock);
+	if (file->user->used[kind] >= quota)
+		ret = -EDQUOT;
+	else
+		file->user->used[kind]++;
+	spin_unlock(&file->tdev->users_lock);
+	return ret;
+}
+
+void trn_user_uncharge(struct trn_file *file, enum trn_user_kind kind)
+{
+	spin_lock(&file->tdev->users_lock);
+	file->user->used[kind]--;
+	spin_unlock(&file->tdev->users_lock);
 }
 
 void trn_user_query(struct trn_file *file, struct drm_trn_query_memory *query)

@@ -19,7 +19,7 @@
 #include "trn_drv.h"
 #include "trn_gem.h"
 
-/* Pages pinned before looking for a kill. */
+/* Pages pinned, or let go, before looking for a kill or for others who want the CPU. */
 #define TRN_USERPTR_BATCH	16384UL
 
 /* Count @pages against the user's RLIMIT_MEMLOCK, as io_uring and AF_XDP do. */
@@ -84,11 +84,21 @@ static int trn_userptr_init(struct trn_device *tdev, struct trn_bo *bo, u64 addr
 	return trn_userptr_pin(bo, address);
 }
 
+static void trn_userptr_unpin(struct trn_bo *bo)
+{
+	while (bo->pinned) {
+		unsigned long batch = min(bo->pinned, TRN_USERPTR_BATCH);
+
+		bo->pinned -= batch;
+		unpin_user_pages_dirty_lock(bo->pages + bo->pinned, batch, !bo->readonly);
+		cond_resched();
+	}
+}
+
 void trn_userptr_release(struct trn_bo *bo)
 {
 	trn_host_release_sgt(bo);
-	if (bo->pinned)
-		unpin_user_pages_dirty_lock(bo->pages, bo->pinned, !bo->readonly);
+	trn_userptr_unpin(bo);
 	kvfree(bo->pages);
 	trn_userptr_unaccount(bo, bo->base.size >> PAGE_SHIFT);
 }
@@ -121,9 +131,10 @@ static int trn_userptr_map(struct trn_device *tdev, struct trn_bo *bo, struct dr
 {
 	int idx, ret;
 
-	if (!trn_device_enter(tdev, &idx)) {
+	ret = trn_device_enter(tdev, &idx);
+	if (ret) {
 		drm_gem_object_put(&bo->base);
-		return -ENODEV;
+		return ret;
 	}
 	ret = trn_host_map(tdev, bo);
 	if (ret) {
@@ -133,7 +144,7 @@ static int trn_userptr_map(struct trn_device *tdev, struct trn_bo *bo, struct dr
 	trn_gem_publish(bo);
 	ret = trn_gem_create_handle(bo, drm_file, handle);
 out_exit:
-	trn_device_exit(idx);
+	trn_device_exit(tdev, idx);
 	return ret;
 }
 
@@ -152,7 +163,7 @@ int trn_ioctl_bo_create_userptr(struct drm_device *drm, void *data, struct drm_f
 	if (end > TASK_SIZE)
 		return -EFAULT;
 
-	if (trn_device_state(tdev) != TRN_STATE_OK)
+	if (trn_device_gone(tdev))
 		return -ENODEV;
 	/*
 	 * Outside of trn_device_enter(): a page may have to come from a process that takes

@@ -46,6 +46,12 @@ static void trn_vm_annotate_lock(struct trn_vm *vm)
 	dma_fence_end_signalling(signalling);
 }
 
+/* 0 if the chip knows the address space, else as trn_device_lost(). */
+int trn_vm_lost(struct trn_vm *vm)
+{
+	return trn_device_lost(vm->tdev, vm->epoch);
+}
+
 /* After a failure trn_vm_fini() must not be called. */
 int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid)
 {
@@ -53,12 +59,13 @@ int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid)
 
 	vm->tdev = tdev;
 	vm->asid = asid;
+	vm->epoch = trn_device_epoch(tdev);
 	vm->closed = false;
 	vm->pool_max = TRN_VM_POOL_MAX;
 	ret = trn_mmu_init(&vm->mmu, &trn_vm_allocator, tdev, tdev->caps.page_sizes);
 	if (ret)
 		return ret;
-	ret = trn_admin_context_create(tdev, asid, vm->mmu.root->dma);
+	ret = trn_admin_context_create(vm);
 	if (ret) {
 		if (ret > 0)
 			ret = -EIO;
@@ -79,7 +86,7 @@ void trn_vm_fini(struct trn_vm *vm)
 
 	mutex_lock(&vm->lock);
 	vm->closed = true;
-	trn_admin_context_destroy(vm->tdev, vm->asid);
+	trn_admin_context_destroy(vm);
 	mutex_unlock(&vm->lock);
 
 	trn_mmu_spare_init(&pool);
@@ -206,6 +213,6 @@ void trn_vm_flush(struct trn_vm *vm, struct trn_mmu_gather *gather, struct trn_m
 		return;
 	/* Pairs with what orders the chip's look at the tables after the command. */
 	dma_wmb();
-	trn_admin_invalidate(vm->tdev, vm->asid, gather->start, gather->end - gather->start);
+	trn_admin_invalidate(vm, gather->start, gather->end - gather->start);
 	trn_mmu_gather_reuse(gather, spare);
 }

@@ -15,6 +15,7 @@ struct trn_device;
 struct trn_vm {
 	struct trn_device *tdev;
 	u16 asid;
+	u32 epoch;		/* of the chip; it has forgotten contexts of others */
 	/*
 	 * Protects what follows, and which object is mapped where.  Fences wait for
 	 * its holders: nothing is allocated under it.  Held across TLB invalidates.
@@ -31,6 +32,7 @@ struct trn_vm {
 	unsigned int pool_max;
 };
 
+int trn_vm_lost(struct trn_vm *vm);
 int trn_vm_init(struct trn_vm *vm, struct trn_device *tdev, u16 asid);
 void trn_vm_fini(struct trn_vm *vm);
 

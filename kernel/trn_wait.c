@@ -17,14 +17,9 @@
 #include "trn_device.h"
 #include "trn_gem.h"
 #include "trn_queue.h"
+#include "trn_wait.h"
 
-struct trn_waiter {
-	struct list_head link;		/* trn_queue.waiters */
-	const __le64 *word;
-	u64 value;
-};
-
-static void trn_wait_arm(struct trn_queue *queue)
+void trn_wait_arm(struct trn_queue *queue)
 {
 	struct trn_waiter *waiter;
 	u64 least = 0;
@@ -32,7 +27,7 @@ static void trn_wait_arm(struct trn_queue *queue)
 	lockdep_assert_held(&queue->lock);
 
 	list_for_each_entry(waiter, &queue->waiters, link) {
-		if (!least || waiter->value < least)
+		if (!waiter->woken && (!least || waiter->value < least))
 			least = waiter->value;
 	}
 	WRITE_ONCE(queue->control->wake_at, cpu_to_le64(least));
@@ -58,13 +53,47 @@ static void trn_wait_end(struct trn_queue *queue, struct trn_waiter *waiter)
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
-static bool trn_wait_reached(const struct trn_waiter *waiter)
+/* The word at @va, for which the caller puts waiter->bo. */
+int trn_wait_find_word(struct trn_queue *queue, u64 va, struct trn_waiter *waiter)
+{
+	waiter->word = trn_mapping_find_word(queue->context, va, &waiter->bo);
+	return PTR_ERR_OR_ZERO(waiter->word);
+}
+
+bool trn_wait_reached(const struct trn_waiter *waiter)
 {
 	bool reached = le64_to_cpu(READ_ONCE(*waiter->word)) >= waiter->value;
 
 	/* What was written before the fence is read after it. */
 	dma_rmb();
 	return reached;
+}
+
+/* Wakes who is to be woken, once; returns how many. */
+unsigned int trn_wait_progress(struct trn_queue *queue)
+{
+	struct trn_waiter *waiter, *next;
+	unsigned int woken = 0;
+	unsigned long flags;
+
+	if (list_empty(&queue->waiters))
+		return 0;
+	spin_lock_irqsave(&queue->lock, flags);
+	list_for_each_entry_safe(waiter, next, &queue->waiters, link) {
+		if (waiter->woken || (!queue->error && !trn_wait_reached(waiter)))
+			continue;
+		waiter->woken = true;
+		woken++;
+		if (waiter->eventfd)
+			trn_eventfd_fire(queue, waiter);
+	}
+	/* No more interrupts for these. */
+	if (woken)
+		trn_wait_arm(queue);
+	spin_unlock_irqrestore(&queue->lock, flags);
+	if (woken)
+		wake_up_all(&queue->wait);
+	return woken;
 }
 
 /* 0 reached, -EAGAIN not yet, else why waiting is of no use. */
@@ -75,9 +104,7 @@ static int trn_wait_check(struct trn_queue *queue, const struct trn_waiter *wait
 
 	if (trn_wait_reached(waiter))
 		return 0;
-	if (trn_device_state(queue->tdev) != TRN_STATE_OK)
-		return -ENODEV;
-	error = READ_ONCE(queue->error);
+	error = trn_device_lost(queue->tdev, queue->epoch) ?: READ_ONCE(queue->error);
 	if (error)
 		return error;
 	if (fatal_signal_pending(current))
@@ -85,6 +112,22 @@ static int trn_wait_check(struct trn_queue *queue, const struct trn_waiter *wait
 	if (ktime_compare(ktime_get(), deadline) >= 0)
 		return -ETIME;
 	return -EAGAIN;
+}
+
+/* Whether the waiter had been woken; if so it will be once more. */
+static bool trn_wait_again(struct trn_queue *queue, struct trn_waiter *waiter)
+{
+	unsigned long flags;
+	bool woken;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	woken = waiter->woken;
+	if (woken) {
+		waiter->woken = false;
+		trn_wait_arm(queue);
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return woken;
 }
 
 static int trn_wait_sleep(struct trn_queue *queue, struct trn_waiter *waiter, ktime_t deadline)
@@ -103,6 +146,9 @@ static int trn_wait_sleep(struct trn_queue *queue, struct trn_waiter *waiter, kt
 		ret = trn_wait_check(queue, waiter, deadline);
 		if (ret != -EAGAIN)
 			break;
+		/* The fence had been reached, but is not any more. */
+		if (trn_wait_again(queue, waiter))
+			continue;
 		schedule_hrtimeout_range(&deadline, current->timer_slack_ns, HRTIMER_MODE_ABS);
 	}
 	finish_wait(&queue->wait, &wait);
@@ -114,16 +160,15 @@ static int trn_wait(struct trn_queue *queue, const struct drm_trn_wait *args)
 {
 	ktime_t deadline = ns_to_ktime(args->deadline_ns);
 	struct trn_waiter waiter = { .value = args->value };
-	struct trn_bo *bo;
 	int ret;
 
-	waiter.word = trn_mapping_find_word(queue->context, args->va, &bo);
-	if (IS_ERR(waiter.word))
-		return PTR_ERR(waiter.word);
+	ret = trn_wait_find_word(queue, args->va, &waiter);
+	if (ret)
+		return ret;
 	ret = trn_wait_check(queue, &waiter, deadline);
 	if (ret == -EAGAIN)
 		ret = trn_wait_sleep(queue, &waiter, deadline);
-	drm_gem_object_put(&bo->base);
+	drm_gem_object_put(&waiter.bo->base);
 	return ret;
 }
 
@@ -135,12 +180,14 @@ int trn_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *drm_file
 
 	if (args->flags || !args->value || !IS_ALIGNED(args->va, sizeof(__le64)))
 		return -EINVAL;
-	if (trn_device_state(to_trn_device(drm)) != TRN_STATE_OK)
+	if (trn_device_gone(to_trn_device(drm)))
 		return -ENODEV;
 	queue = trn_queue_get(drm_file->driver_priv, args->queue);
 	if (!queue)
 		return -ENOENT;
-	ret = queue->mode == DRM_TRN_QUEUE_USER ? trn_wait(queue, args) : -EINVAL;
+	ret = trn_device_lost(queue->tdev, queue->epoch);
+	if (!ret)
+		ret = queue->mode == DRM_TRN_QUEUE_USER ? trn_wait(queue, args) : -EINVAL;
 	trn_queue_put(queue);
 	return ret;
 }

@@ -664,6 +664,45 @@ static void trn_mmu_out_of_memory(struct kunit *test)
 	expect_mapped(test, va + 0x1000, 0x2000, HBM, true);
 }
 
+/* What a dump shows of an address: entries from the root down to where it ends. */
+static void trn_mmu_walk_ends(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct trn_mmu_walk found;
+	int level;
+
+	trn_mmu_walk(&f->mmu, 0x123456789000, &found);
+	KUNIT_EXPECT_EQ(test, found.last_level, 3);
+	KUNIT_EXPECT_EQ(test, found.entries[3], 0ull);
+
+	map(test, 0x123456789000, 0x1000, 0xabcde000, RO | TRN_PTE_TARGET_HOST);
+	trn_mmu_walk(&f->mmu, 0x123456789abc, &found);
+	KUNIT_EXPECT_EQ(test, found.last_level, 0);
+	/* VALID, LEAF, READ and TARGET HOST. */
+	KUNIT_EXPECT_EQ(test, found.entries[0], 0xabcde017ull);
+	for (level = 1; level < 4; level++)
+		KUNIT_EXPECT_EQ(test, found.entries[level] & 0xfff, 1ull);
+	KUNIT_EXPECT_EQ(test, found.entries[3], f->mmu.root->child[0x24]->dma | 1);
+
+	/* The next page has the same tables, other addresses share fewer of them. */
+	trn_mmu_walk(&f->mmu, 0x12345678a000, &found);
+	KUNIT_EXPECT_EQ(test, found.last_level, 0);
+	KUNIT_EXPECT_EQ(test, found.entries[0], 0ull);
+	trn_mmu_walk(&f->mmu, 0x123456789000 ^ 1ULL << 21, &found);
+	KUNIT_EXPECT_EQ(test, found.last_level, 1);
+	KUNIT_EXPECT_EQ(test, found.entries[1], 0ull);
+	trn_mmu_walk(&f->mmu, 0x123456789000 ^ 1ULL << 30, &found);
+	KUNIT_EXPECT_EQ(test, found.last_level, 2);
+	trn_mmu_walk(&f->mmu, 0x123456789000 ^ 1ULL << 39, &found);
+	KUNIT_EXPECT_EQ(test, found.last_level, 3);
+
+	/* A large leaf ends it early. */
+	map(test, 0x40000000, 0x40000000, 0x80000000, RW | TRN_PTE_TARGET_HBM);
+	trn_mmu_walk(&f->mmu, 0x7fffffff, &found);
+	KUNIT_EXPECT_EQ(test, found.last_level, 2);
+	KUNIT_EXPECT_EQ(test, found.entries[2], 0x8000000full);
+}
+
 static struct kunit_case trn_mmu_cases[] = {
 	KUNIT_CASE(trn_mmu_empty),
 	KUNIT_CASE(trn_mmu_one_page),
@@ -686,6 +725,7 @@ static struct kunit_case trn_mmu_cases[] = {
 	KUNIT_CASE(trn_mmu_unmap_frees_tables),
 	KUNIT_CASE(trn_mmu_gather_defers_free),
 	KUNIT_CASE(trn_mmu_out_of_memory),
+	KUNIT_CASE(trn_mmu_walk_ends),
 	{}
 };
 

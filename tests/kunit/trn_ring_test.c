@@ -57,11 +57,38 @@ static void trn_ring_largest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trn_ring_space(&ring), 7u);
 }
 
+static void trn_ring_contains_range(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, trn_ring_contains(10, 13, 9));
+	KUNIT_EXPECT_TRUE(test, trn_ring_contains(10, 13, 10));
+	KUNIT_EXPECT_TRUE(test, trn_ring_contains(10, 13, 12));
+	KUNIT_EXPECT_FALSE(test, trn_ring_contains(10, 13, 13));
+	/* An empty range has nothing, whatever a chip says. */
+	KUNIT_EXPECT_FALSE(test, trn_ring_contains(10, 10, 10));
+	KUNIT_EXPECT_FALSE(test, trn_ring_contains(10, 10, 9));
+	KUNIT_EXPECT_FALSE(test, trn_ring_contains(10, 10, U32_MAX));
+}
+
+/* A range on both sides of 2^32. */
+static void trn_ring_contains_wraps(struct kunit *test)
+{
+	u32 start = U32_MAX - 1, end = 2;
+
+	KUNIT_EXPECT_FALSE(test, trn_ring_contains(start, end, U32_MAX - 2));
+	KUNIT_EXPECT_TRUE(test, trn_ring_contains(start, end, U32_MAX - 1));
+	KUNIT_EXPECT_TRUE(test, trn_ring_contains(start, end, U32_MAX));
+	KUNIT_EXPECT_TRUE(test, trn_ring_contains(start, end, 0));
+	KUNIT_EXPECT_TRUE(test, trn_ring_contains(start, end, 1));
+	KUNIT_EXPECT_FALSE(test, trn_ring_contains(start, end, 2));
+}
+
 static struct kunit_case trn_ring_cases[] = {
 	KUNIT_CASE(trn_ring_empty),
 	KUNIT_CASE(trn_ring_fills_and_drains),
 	KUNIT_CASE(trn_ring_wraps),
 	KUNIT_CASE(trn_ring_largest),
+	KUNIT_CASE(trn_ring_contains_range),
+	KUNIT_CASE(trn_ring_contains_wraps),
 	{}
 };
 

@@ -16,6 +16,9 @@
 #if !IS_ENABLED(CONFIG_DRM_BUDDY) && !IS_ENABLED(CONFIG_GPU_BUDDY)
 #error "this kernel is configured without CONFIG_DRM_BUDDY"
 #endif
+#if !IS_ENABLED(CONFIG_DRM_SCHED)
+#error "this kernel is configured without CONFIG_DRM_SCHED"
+#endif
 #if !IS_ENABLED(CONFIG_DRM_GPUVM)
 #error "this kernel is configured without CONFIG_DRM_GPUVM"
 #endif
