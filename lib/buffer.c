@@ -106,7 +106,7 @@ int trn_buffer_destroy(struct trn_buffer *buffer)
 	if (buffer->range) {
 		/* While the device may still use the memory, its address must not be given away. */
 		error = trn_context_unmap(context, buffer->range->start, buffer->allocated);
-		if (error && error != -ENODEV)
+		if (error && error != -ENODEV && error != -EIO)
 			return error;
 		trn_context_give(context, buffer->range);
 	}

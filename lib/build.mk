@@ -3,7 +3,7 @@
 
 LIBTRN := $(O)/lib/libtrn.a
 libtrn_shared := $(O)/lib/libtrn.so.0
-libtrn_sources := $(addprefix lib/,box.c buffer.c context.c device.c enumerate.c error.c fence.c handle.c \
+libtrn_sources := $(addprefix lib/,box.c buffer.c context.c device.c enumerate.c error.c failures.c fence.c handle.c \
 	packet.c pin.c process.c queue.c queue_error.c queue_kernel.c queue_user.c range.c refusal.c \
 	ring.c stage.c timeline.c transfer.c va.c)
 libtrn_objects := $(call objects,$(libtrn_sources))

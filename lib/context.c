@@ -8,6 +8,21 @@
 /* Address 0 and those near it stay unbound, so that null pointers fault. */
 #define FIRST_ADDRESS (UINT64_C(1) << 21)
 
+static const char *create_problem(int error)
+{
+	switch (error) {
+	case -ENOSPC:
+		return "all address spaces of the chip are in use: destroy contexts or use another "
+		       "chip";
+	case -EDQUOT:
+		return "this user has as many contexts of the chip as one may have (module "
+		       "parameter user_context_percent): destroy contexts in any of the user's "
+		       "processes or use another chip";
+	default:
+		return strerror(-error);
+	}
+}
+
 int trn_context_create(struct trn_device *device, struct trn_context **result)
 {
 	struct drm_trn_context_create create = { 0 };
@@ -31,10 +46,7 @@ int trn_context_create(struct trn_device *device, struct trn_context **result)
 
 	error = trn_device_ioctl(device, DRM_IOCTL_TRN_CONTEXT_CREATE, &create);
 	if (error) {
-		trn_fail(error, "%s: no context: %s", device->node,
-			 error == -ENOSPC ? "all address spaces of the chip are in use: "
-					    "destroy contexts or use another chip"
-					  : strerror(-error));
+		trn_fail(error, "%s: no context: %s", device->node, create_problem(error));
 		goto free_addresses;
 	}
 	context->id = create.context;
@@ -76,6 +88,25 @@ int trn_context_destroy(struct trn_context *context)
 	pthread_mutex_destroy(&context->lock);
 	free(context);
 	__atomic_sub_fetch(&device->children, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int trn_context_status(struct trn_context *context)
+{
+	/* Nothing to be done: the kernel says only what it thinks of the context. */
+	struct drm_trn_vm_bind nothing = { .context = context->id };
+	struct trn_device *device = context->device;
+	int error = trn_device_check(device, "context");
+
+	if (error)
+		return error;
+	error = trn_device_ioctl(device, DRM_IOCTL_TRN_VM_BIND, &nothing);
+	if (error == -ENODEV)
+		return trn_fail_gone(device);
+	if (error == -EIO)
+		return trn_fail_reset(device);
+	if (error)
+		return trn_fail(error, "%s: context: %s", device->node, strerror(-error));
 	return 0;
 }
 
@@ -148,6 +179,8 @@ int trn_context_bind(struct trn_context *context, struct drm_trn_vm_bind *bind)
 		return 0;
 	if (error == -ENODEV)
 		return trn_fail_gone(context->device);
+	if (error == -EIO)
+		return trn_fail_reset(context->device);
 	/* Of an asynchronous call nobody tells which operation it was: the first is named. */
 	if (bind->done < bind->ops.count)
 		op += bind->done;

@@ -234,3 +234,22 @@ int trn_device_memory_limits(struct trn_device *device, struct trn_memory_limits
 	};
 	return 0;
 }
+
+int trn_device_recovery(struct trn_device *device, struct trn_recovery *recovery)
+{
+	struct drm_trn_query_recovery counts = { 0 };
+	int error = trn_device_check(device, "recovery query");
+
+	if (!error)
+		error = query(device, DRM_TRN_QUERY_RECOVERY, &counts, sizeof(counts));
+	if (error)
+		return error;
+	*recovery = (struct trn_recovery){
+		.queue_stops = counts.queue_stops,
+		.queue_resets = counts.queue_resets,
+		.context_resets = counts.context_resets,
+		.function_resets = counts.function_resets,
+		.contexts_lost = counts.contexts_lost,
+	};
+	return 0;
+}

@@ -19,8 +19,15 @@ int trn_fail(int error, const char *format, ...)
 
 int trn_fail_gone(const struct trn_device *device)
 {
-	return trn_fail(-ENODEV,
-			"%s: the chip is gone or was reset: destroy all objects and open it again",
+	return trn_fail(-ENODEV, "%s: the chip is gone: destroy all objects and close the device",
+			device->node);
+}
+
+int trn_fail_reset(const struct trn_device *device)
+{
+	return trn_fail(-EIO,
+			"%s: the chip was reset and the context lost its queues, its bindings and "
+			"what its HBM held: destroy the context and create a new one",
 			device->node);
 }
 

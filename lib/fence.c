@@ -18,7 +18,7 @@
  * A point of a timeline is a fence around others and has no error of its own: only when
  * asked for its fences does the kernel look at theirs.  Nearly always there is one.
  */
-int trn_fence_status(int fd)
+static int read_status(int fd)
 {
 	struct sync_fence_info one = { 0 }, *all;
 	struct sync_file_info info = { .num_fences = 1, .sync_fence_info = (uintptr_t)&one };
@@ -41,6 +41,14 @@ int trn_fence_status(int fd)
 	return error ? error : info.status;
 }
 
+int trn_fence_status(int fd)
+{
+	int status = read_status(fd);
+
+	/* -ETIME is for the caller's deadline. */
+	return status == -ETIME ? -ETIMEDOUT : status;
+}
+
 int trn_fence_export(int device_fd, uint32_t syncobj, uint64_t point, int *fd)
 {
 	uint32_t binary = syncobj;
@@ -58,6 +66,16 @@ int trn_fence_export(int device_fd, uint32_t syncobj, uint64_t point, int *fd)
 	if (point)
 		drmSyncobjDestroy(device_fd, binary);
 	return error;
+}
+
+int trn_fence_signalled(int device_fd, uint32_t *syncobj)
+{
+	return drmSyncobjCreate(device_fd, DRM_SYNCOBJ_CREATE_SIGNALED, syncobj) ? -errno : 0;
+}
+
+int trn_fence_notify(int device_fd, uint32_t syncobj, int eventfd)
+{
+	return drmSyncobjEventfd(device_fd, syncobj, 0, eventfd, 0) ? -errno : 0;
 }
 
 /* 1 = readable, 0 = the deadline passed, or negative errno. */

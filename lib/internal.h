@@ -70,11 +70,15 @@ struct trn_queue_ops {
 	uint32_t (*limit)(struct trn_queue *queue);
 	/* Does one thing that leads to more free packets: submit or wait. */
 	int (*make_room)(struct trn_queue *queue, int64_t deadline);
-	/* Submits packets [0, taken), which is not empty. */
+	/* Submits the packets taken, of which there is one at least. */
 	int (*submit)(struct trn_queue *queue);
+	/* As trn_queue_submit_syncs(). */
+	int (*submit_syncs)(struct trn_queue *queue, const struct trn_sync *syncs, uint32_t count);
 	/* As trn_queue_poll() and trn_queue_wait(), for a sequence that was submitted. */
 	int (*poll)(struct trn_queue *queue, uint64_t sequence);
 	int (*wait)(struct trn_queue *queue, uint64_t sequence, int64_t deadline);
+	/* As trn_queue_notify(), for a sequence that was submitted. */
+	int (*notify)(struct trn_queue *queue, uint64_t sequence, int eventfd);
 	/* As trn_queue_export_fence(), for a sequence that was submitted, or 0. */
 	int (*export_fence)(struct trn_queue *queue, uint64_t sequence, int *fd);
 	void (*destroy)(struct trn_queue *queue);
@@ -131,16 +135,31 @@ void trn_context_give(struct trn_context *context, struct trn_va_range *range);
 int trn_context_bind(struct trn_context *context, struct drm_trn_vm_bind *bind);
 int trn_context_unmap(struct trn_context *context, uint64_t address, uint64_t size);
 
-int trn_queue_user_create(struct trn_context *context, uint32_t entries, struct trn_queue **queue);
-int trn_queue_kernel_create(struct trn_context *context, uint32_t entries,
+/* Checks points, and makes of them the array for the kernel; @what begins the text. */
+int trn_sync_translate(const struct trn_device *device, const char *what,
+		       const struct trn_sync *syncs, uint32_t count, struct drm_trn_sync *result);
+
+int trn_queue_user_create(struct trn_context *context,
+			  const struct trn_queue_attributes *attributes, struct trn_queue **queue);
+int trn_queue_kernel_create(struct trn_context *context,
+			    const struct trn_queue_attributes *attributes,
 			    struct trn_queue **queue);
-int trn_queue_create_ioctl(struct trn_context *context, struct drm_trn_queue_create *create);
+/* QUEUE_CREATE, with a text on failure; the caller has set what is of one mode only. */
+int trn_queue_create_ioctl(struct trn_context *context,
+			   const struct trn_queue_attributes *attributes,
+			   struct drm_trn_queue_create *create);
 void trn_queue_destroy_ioctl(struct trn_queue *queue);
 
+/* Records why an eventfd cannot be told of the queue; returns @error. */
+int trn_queue_fail_notify(struct trn_queue *queue, int error, int eventfd);
 /* Records that the queue stopped, and why, after "NODE: queue N: @what"; returns @error. */
 int trn_queue_fail_stopped(struct trn_queue *queue, int error, const char *what);
+/* Whether the chip or a time limit has stopped the queue, or the chip was reset; no text. */
+bool trn_queue_has_stopped(struct trn_queue *queue);
 /* Records that the chip is gone; returns -ENODEV. */
 int trn_fail_gone(const struct trn_device *device);
+/* Records that a context was lost to a reset of the chip; returns -EIO. */
+int trn_fail_reset(const struct trn_device *device);
 
 /* Makes user memory a buffer that lives until the submits up to the next one are done. */
 int trn_queue_pin(struct trn_queue *queue, const void *memory, uint64_t size, bool readonly,

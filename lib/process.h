@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-extern uint64_t *trn_process_word;
+/* Hidden, so that position independent code finds it at once. */
+extern uint64_t *trn_process_word __attribute__((visibility("hidden")));
 
 /*
  * Writes a number that no parent or child of this process has.  0 or negative errno.

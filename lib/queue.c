@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <xf86drm.h>
 
+#include "fence.h"
 #include "internal.h"
 
 int64_t trn_deadline(int64_t timeout)
@@ -19,20 +21,64 @@ int64_t trn_deadline(int64_t timeout)
 	return timeout > TRN_FOREVER - ns ? TRN_FOREVER : ns + timeout;
 }
 
-int trn_queue_create_ioctl(struct trn_context *context, struct drm_trn_queue_create *create)
+static int fail_create(const struct trn_device *device,
+		       const struct trn_queue_attributes *attributes, int error)
 {
+	bool kernel = attributes->mode == TRN_QUEUE_KERNEL;
+	const char *problem = strerror(-error);
+
+	switch (error) {
+	case -ENODEV:
+		return trn_fail_gone(device);
+	case -EIO:
+		return trn_fail_reset(device);
+	case -ENOSPC:
+		problem = "all queues of the chip are in use: destroy queues or use another chip";
+		break;
+	case -EDQUOT:
+		problem = "this user has as many queues of the chip as one may have (module "
+			  "parameter user_queue_percent): destroy queues in any of the user's "
+			  "processes or use another chip";
+		break;
+	case -EACCES:
+		problem = "high priority needs CAP_SYS_NICE: use TRN_PRIORITY_NORMAL";
+		break;
+	case -EINVAL:
+		if (attributes->timeout_ms)
+			return trn_fail(error,
+					"%s: no queue: a time limit of %u ms is more than the "
+					"module parameter %s: ask for less, or for 0 to have that",
+					device->node, attributes->timeout_ms,
+					kernel ? "job_timeout_ms" : "packet_timeout_ms");
+		break;
+	}
+	return trn_fail(error, "%s: no queue of %u packets: %s", device->node, attributes->entries,
+			problem);
+}
+
+int trn_queue_create_ioctl(struct trn_context *context,
+			   const struct trn_queue_attributes *attributes,
+			   struct drm_trn_queue_create *create)
+{
+	static const uint32_t modes[] = {
+		[TRN_QUEUE_KERNEL] = DRM_TRN_QUEUE_KERNEL,
+		[TRN_QUEUE_USER] = DRM_TRN_QUEUE_USER,
+	};
+	static const uint32_t priorities[] = {
+		[TRN_PRIORITY_NORMAL] = DRM_TRN_PRIORITY_NORMAL,
+		[TRN_PRIORITY_LOW] = DRM_TRN_PRIORITY_LOW,
+		[TRN_PRIORITY_HIGH] = DRM_TRN_PRIORITY_HIGH,
+	};
 	int error;
 
 	create->context = context->id;
 	create->type = TRN_QUEUE_TYPE_DMA;
+	create->mode = modes[attributes->mode];
+	create->ring_entries = attributes->entries;
+	create->priority = priorities[attributes->priority];
+	create->timeout_ms = attributes->timeout_ms;
 	error = trn_device_ioctl(context->device, DRM_IOCTL_TRN_QUEUE_CREATE, create);
-	if (error)
-		return trn_fail(error, "%s: no queue of %u packets: %s", context->device->node,
-				create->ring_entries,
-				error == -ENOSPC ? "all queues of the chip are in use: destroy "
-						   "queues or use another chip"
-						 : strerror(-error));
-	return 0;
+	return error ? fail_create(context->device, attributes, error) : 0;
 }
 
 void trn_queue_destroy_ioctl(struct trn_queue *queue)
@@ -43,30 +89,67 @@ void trn_queue_destroy_ioctl(struct trn_queue *queue)
 	trn_device_ioctl(queue->context->device, DRM_IOCTL_TRN_QUEUE_DESTROY, &destroy);
 }
 
-int trn_queue_create(struct trn_context *context, enum trn_queue_mode mode, uint32_t entries,
-		     struct trn_queue **result)
+/* The caller's attributes, which may be of another version of the library, as ours. */
+static int read_attributes(const struct trn_queue_attributes *given,
+			   struct trn_queue_attributes *attributes)
+{
+	const uint8_t *bytes = (const uint8_t *)given;
+	size_t size = given->size, i;
+
+	/* What the first version had. */
+	if (size < offsetof(struct trn_queue_attributes, timeout_ms) + sizeof(given->timeout_ms))
+		return trn_fail(-EINVAL,
+				"queue: attributes of %zu bytes: size has to be "
+				"sizeof(struct trn_queue_attributes)",
+				size);
+	for (i = sizeof(*attributes); i < size; i++)
+		if (bytes[i])
+			return trn_fail(-E2BIG,
+					"queue: attributes of %zu bytes, of which this library "
+					"knows %zu: use the libtrn that the program was built for",
+					size, sizeof(*attributes));
+	memset(attributes, 0, sizeof(*attributes));
+	memcpy(attributes, given, size < sizeof(*attributes) ? size : sizeof(*attributes));
+	return 0;
+}
+
+static int check_attributes(const struct trn_device *device,
+			    const struct trn_queue_attributes *attributes)
+{
+	uint32_t smallest = 1U << TRN_RING_LOG2_MIN, largest = device->info.queue_entries_max;
+	uint32_t entries = attributes->entries;
+
+	if (entries & (entries - 1) || entries < smallest || entries > largest)
+		return trn_fail(-EINVAL, "queue: %u entries is not a power of two from %u to %u",
+				entries, smallest, largest);
+	if (attributes->mode != TRN_QUEUE_KERNEL && attributes->mode != TRN_QUEUE_USER)
+		return trn_fail(-EINVAL, "queue: mode %d is neither kernel nor user",
+				(int)attributes->mode);
+	if ((unsigned int)attributes->priority > TRN_PRIORITY_HIGH)
+		return trn_fail(-EINVAL, "queue: priority %d is not normal, low or high",
+				(int)attributes->priority);
+	return 0;
+}
+
+int trn_queue_create_attributes(struct trn_context *context,
+				const struct trn_queue_attributes *given, struct trn_queue **result)
 {
 	struct trn_device *device = context->device;
-	uint32_t smallest = 1U << TRN_RING_LOG2_MIN, largest = device->info.queue_entries_max;
+	struct trn_queue_attributes attributes;
 	struct trn_queue *queue;
 	int error;
 
 	error = trn_device_check(device, "queue");
+	if (!error)
+		error = read_attributes(given, &attributes);
+	if (!error)
+		error = check_attributes(device, &attributes);
 	if (error)
 		return error;
-	if (entries & (entries - 1) || entries < smallest || entries > largest)
-		return trn_fail(-EINVAL, "queue: %u entries is not a power of two from %u to %u",
-				entries, smallest, largest);
-	switch (mode) {
-	case TRN_QUEUE_KERNEL:
-		error = trn_queue_kernel_create(context, entries, &queue);
-		break;
-	case TRN_QUEUE_USER:
-		error = trn_queue_user_create(context, entries, &queue);
-		break;
-	default:
-		error = trn_fail(-EINVAL, "queue: mode %d is neither kernel nor user", (int)mode);
-	}
+	if (attributes.mode == TRN_QUEUE_KERNEL)
+		error = trn_queue_kernel_create(context, &attributes, &queue);
+	else
+		error = trn_queue_user_create(context, &attributes, &queue);
 	if (error)
 		return error;
 	queue->context = context;
@@ -75,6 +158,18 @@ int trn_queue_create(struct trn_context *context, enum trn_queue_mode mode, uint
 	__atomic_add_fetch(&context->objects, 1, __ATOMIC_RELAXED);
 	*result = queue;
 	return 0;
+}
+
+int trn_queue_create(struct trn_context *context, enum trn_queue_mode mode, uint32_t entries,
+		     struct trn_queue **result)
+{
+	struct trn_queue_attributes attributes = {
+		.size = sizeof(attributes),
+		.mode = mode,
+		.entries = entries,
+	};
+
+	return trn_queue_create_attributes(context, &attributes, result);
 }
 
 int trn_queue_destroy(struct trn_queue *queue)
@@ -104,10 +199,18 @@ uint32_t trn_queue_capacity(const struct trn_queue *queue)
 	return queue->capacity;
 }
 
-/* Packets that may be taken; -1 when a user queue's last submit filled the ring. */
-static int32_t room(const struct trn_queue *queue)
+/* Packets that may be taken. */
+static uint32_t room(const struct trn_queue *queue)
 {
-	return (int32_t)(queue->limit - queue->next);
+	return queue->limit - queue->next;
+}
+
+static void find_room(struct trn_queue *queue)
+{
+	queue->limit = queue->ops->limit(queue);
+	/* A user queue's last submit may have filled the ring with its fence. */
+	if ((int32_t)room(queue) < 0)
+		queue->limit = queue->next;
 }
 
 /* Not inlined: the common case of trn_queue_packet() stays short. */
@@ -115,17 +218,21 @@ static __attribute__((noinline)) struct trn_packet *packet_when_full(struct trn_
 {
 	if (!trn_process_is(queue->process))
 		return NULL;
-	queue->limit = queue->ops->limit(queue);
-	if (room(queue) <= 0)
+	find_room(queue);
+	if (!room(queue))
 		return NULL;
 	return &queue->packets[queue->next++ & queue->mask];
 }
 
+/* Each packet's way, so every instruction counts. */
 struct trn_packet *trn_queue_packet(struct trn_queue *queue)
 {
-	if (room(queue) <= 0 || !trn_process_is(queue->process))
+	uint32_t next = queue->next;
+
+	if (next == queue->limit || !trn_process_is(queue->process))
 		return packet_when_full(queue);
-	return &queue->packets[queue->next++ & queue->mask];
+	queue->next = next + 1;
+	return &queue->packets[next & queue->mask];
 }
 
 int trn_queue_reserve(struct trn_queue *queue, uint32_t count, int64_t deadline)
@@ -138,8 +245,8 @@ int trn_queue_reserve(struct trn_queue *queue, uint32_t count, int64_t deadline)
 		return trn_fail(-EINVAL, "queue: %u packets at once is not 1 to %u", count,
 				queue->capacity);
 	for (;;) {
-		queue->limit = queue->ops->limit(queue);
-		if (room(queue) >= (int32_t)count)
+		find_room(queue);
+		if (room(queue) >= count)
 			return 0;
 		error = queue->ops->make_room(queue, deadline);
 		if (error)
@@ -161,6 +268,18 @@ int trn_queue_submit(struct trn_queue *queue, uint64_t *sequence)
 	if (sequence)
 		*sequence = queue->sequence;
 	return 0;
+}
+
+int trn_queue_submit_syncs(struct trn_queue *queue, const struct trn_sync *syncs,
+			   uint32_t sync_count, uint64_t *sequence)
+{
+	int error = trn_device_check(queue->context->device, "queue");
+
+	if (!error)
+		error = queue->ops->submit_syncs(queue, syncs, sync_count);
+	if (!error && sequence)
+		*sequence = queue->sequence;
+	return error;
 }
 
 static int check_sequence(struct trn_queue *queue, uint64_t sequence)
@@ -197,6 +316,51 @@ int trn_queue_wait(struct trn_queue *queue, uint64_t sequence, int64_t deadline)
 	if (!error)
 		trn_queue_unpin(queue, sequence);
 	return error;
+}
+
+int trn_queue_fail_notify(struct trn_queue *queue, int error, int eventfd)
+{
+	const char *node = queue->context->device->node;
+
+	switch (error) {
+	case -ENODEV:
+		return trn_fail_gone(queue->context->device);
+	case -EBADF:
+	case -EINVAL:
+		return trn_fail(error, "%s: queue %u: file descriptor %d is not an eventfd", node,
+				queue->id, eventfd);
+	case -ENOSPC:
+		return trn_fail(error,
+				"%s: queue %u: %d eventfds wait for it already: wait for one of "
+				"them first",
+				node, queue->id, DRM_TRN_EVENTFDS_MAX);
+	default:
+		return trn_fail(error, "%s: queue %u: eventfd %d: %s", node, queue->id, eventfd,
+				strerror(-error));
+	}
+}
+
+/* Before the first submit there is nothing to wait for. */
+static int notify_now(struct trn_queue *queue, int eventfd)
+{
+	int device_fd = queue->context->device->fd, error;
+	uint32_t syncobj;
+
+	error = trn_fence_signalled(device_fd, &syncobj);
+	if (!error) {
+		error = trn_fence_notify(device_fd, syncobj, eventfd);
+		drmSyncobjDestroy(device_fd, syncobj);
+	}
+	return error ? trn_queue_fail_notify(queue, error, eventfd) : 0;
+}
+
+int trn_queue_notify(struct trn_queue *queue, uint64_t sequence, int eventfd)
+{
+	int error = check_sequence(queue, sequence);
+
+	if (error)
+		return error;
+	return sequence ? queue->ops->notify(queue, sequence, eventfd) : notify_now(queue, eventfd);
 }
 
 int trn_queue_export_fence(struct trn_queue *queue, uint64_t sequence, int *fd)

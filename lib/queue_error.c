@@ -33,6 +33,8 @@ int trn_queue_error(struct trn_queue *queue, struct trn_queue_error *answer)
 	error = ask(queue, answer);
 	if (error == -ENODEV)
 		return trn_fail_gone(device);
+	if (error == -EIO)
+		return trn_fail_reset(device);
 	if (error == -ENOENT)
 		return trn_fail(-ECANCELED, "%s: queue %u was destroyed", device->node, queue->id);
 	if (error)
@@ -75,7 +77,7 @@ static const char *fault(uint32_t reason)
 	}
 }
 
-/* What is wrong otherwise, NULL when nobody knows. */
+/* What is wrong with the packet otherwise, NULL when it is not the packet. */
 static const char *other(uint32_t reason)
 {
 	switch (reason) {
@@ -87,27 +89,49 @@ static const char *other(uint32_t reason)
 		return "has a field out of range";
 	case TRN_STOP_CONTROL:
 		return "its control page could not be accessed";
+	case TRN_STOP_TIME_LIMIT:
+		return "ran longer than the queue's time limit";
 	default:
 		return NULL;
 	}
+}
+
+/* What stopped the queue, in words. */
+static void describe(const struct trn_queue_error *why, char *text, size_t size)
+{
+	const char *place = fault(why->reason), *problem = other(why->reason);
+
+	if (place)
+		snprintf(text, size, "packet %u %s 0x%llx, %s", why->packet,
+			 access_verb(why->access), (unsigned long long)why->address, place);
+	else if (problem)
+		snprintf(text, size, "packet %u: %s", why->packet, problem);
+	else if (why->reason)
+		snprintf(text, size, "it stopped, and the chip has lost the reason");
+	else
+		snprintf(text, size,
+			 "it was stopped with all queues of its context, of which one "
+			 "had not let go of the chip");
+}
+
+bool trn_queue_has_stopped(struct trn_queue *queue)
+{
+	struct trn_queue_error why = { 0 };
+
+	return ask(queue, &why) || why.reason;
 }
 
 int trn_queue_fail_stopped(struct trn_queue *queue, int error, const char *what)
 {
 	const char *node = queue->context->device->node;
 	struct trn_queue_error why = { 0 };
-	char reason[160] = "it stopped at a bad packet or address";
+	char reason[160] = "it stopped";
+	int unknown = ask(queue, &why);
 
-	/* A driver that does not know the question, or the reason, leaves it at that. */
-	if (!ask(queue, &why)) {
-		const char *place = fault(why.reason), *problem = other(why.reason);
-
-		if (place)
-			snprintf(reason, sizeof(reason), "packet %u %s 0x%llx, %s", why.packet,
-				 access_verb(why.access), (unsigned long long)why.address, place);
-		else if (problem)
-			snprintf(reason, sizeof(reason), "packet %u: %s", why.packet, problem);
-	}
+	if (unknown == -EIO)
+		return trn_fail_reset(queue->context->device);
+	if (!unknown)
+		describe(&why, reason, sizeof(reason));
 	return trn_fail(error, "%s: queue %u: %s%s: destroy it and make a new one", node, queue->id,
 			what, reason);
 }

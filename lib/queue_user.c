@@ -32,12 +32,26 @@ static inline void relax(void)
 #endif
 }
 
+/* What the control page says of the queue, as an error: 0 while it runs.  No text. */
+static inline int queue_state(struct trn_queue *queue)
+{
+	uint32_t status = trn_ring_status(&user(queue)->ring);
+
+	if (status == TRN_CONTROL_RUNNING)
+		return 0;
+	if (status == TRN_CONTROL_DESTROYED)
+		return -ECANCELED;
+	return status == TRN_CONTROL_GONE ? -ENODEV : -EIO;
+}
+
 static int fail_state(struct trn_queue *queue, int error)
 {
 	const char *node = queue->context->device->node;
 
 	switch (error) {
 	case -EIO:
+		if (trn_ring_status(&user(queue)->ring) == TRN_CONTROL_RESET)
+			return trn_fail_reset(queue->context->device);
 		return trn_queue_fail_stopped(queue, error, "");
 	case -ECANCELED:
 	case -ENOENT:
@@ -59,7 +73,7 @@ static uint32_t user_limit(struct trn_queue *queue)
 static int user_submit(struct trn_queue *queue)
 {
 	struct trn_ring *ring = &user(queue)->ring;
-	int error = trn_ring_state(ring);
+	int error = queue_state(queue);
 
 	if (error) {
 		queue->next = queue->first;
@@ -69,6 +83,8 @@ static int user_submit(struct trn_queue *queue)
 	__atomic_store_n(&queue->sequence, queue->sequence + 1, __ATOMIC_RELEASE);
 	queue->next = trn_ring_submit(ring, queue->next, queue->sequence);
 	queue->first = queue->next;
+	if ((int32_t)(queue->limit - queue->next) < 0)
+		queue->limit = queue->next;
 	return 0;
 }
 
@@ -79,7 +95,7 @@ static int user_poll(struct trn_queue *queue, uint64_t sequence)
 
 	if (trn_ring_completed(ring) >= sequence)
 		return 1;
-	error = trn_ring_state(ring);
+	error = queue_state(queue);
 	if (!error)
 		return 0;
 	/* It may have been reached before the queue came to its end. */
@@ -114,8 +130,7 @@ static int user_wait(struct trn_queue *queue, uint64_t sequence, int64_t deadlin
 
 static int user_make_room(struct trn_queue *queue, int64_t deadline)
 {
-	struct trn_ring *ring = &user(queue)->ring;
-	uint64_t completed = trn_ring_completed(ring);
+	uint64_t completed = trn_ring_completed(&user(queue)->ring);
 	int error;
 
 	if (queue->next != queue->first)
@@ -124,7 +139,7 @@ static int user_make_room(struct trn_queue *queue, int64_t deadline)
 		return user_wait(queue, completed + 1, deadline);
 
 	/* The fence is written a moment before head moves past it. */
-	error = trn_ring_state(ring);
+	error = queue_state(queue);
 	if (!error && deadline <= trn_deadline(0))
 		error = -ETIME;
 	if (error)
@@ -133,13 +148,46 @@ static int user_make_room(struct trn_queue *queue, int64_t deadline)
 	return 0;
 }
 
+static int user_submit_syncs(struct trn_queue *queue, const struct trn_sync *syncs, uint32_t count)
+{
+	(void)syncs;
+	(void)count;
+	queue->next = queue->first;
+	return trn_fail(-EOPNOTSUPP,
+			"%s: queue %u: a user queue cannot wait for or signal points of timelines: "
+			"use a kernel queue",
+			queue->context->device->node, queue->id);
+}
+
+static int user_notify(struct trn_queue *queue, uint64_t sequence, int eventfd)
+{
+	struct drm_trn_queue_eventfd call = {
+		.queue = queue->id,
+		.fd = eventfd,
+		.va = user(queue)->ring.fence_address,
+		.value = sequence,
+	};
+	int error = trn_device_ioctl(queue->context->device, DRM_IOCTL_TRN_QUEUE_EVENTFD, &call);
+
+	switch (error) {
+	case 0:
+		return 0;
+	case -EIO:
+	case -ECANCELED:
+	case -ENOENT:
+		return fail_state(queue, error);
+	default:
+		return trn_queue_fail_notify(queue, error, eventfd);
+	}
+}
+
 static int user_export_fence(struct trn_queue *queue, uint64_t sequence, int *fd)
 {
 	(void)sequence;
 	(void)fd;
 	return trn_fail(-EOPNOTSUPP,
 			"%s: queue %u: the submits of a user queue have no fence: use a kernel "
-			"queue, trn_queue_poll() or trn_queue_wait()",
+			"queue, trn_queue_notify() or trn_queue_wait()",
 			queue->context->device->node, queue->id);
 }
 
@@ -158,8 +206,10 @@ static const struct trn_queue_ops user_ops = {
 	.limit = user_limit,
 	.make_room = user_make_room,
 	.submit = user_submit,
+	.submit_syncs = user_submit_syncs,
 	.poll = user_poll,
 	.wait = user_wait,
+	.notify = user_notify,
 	.export_fence = user_export_fence,
 	.destroy = user_destroy,
 };
@@ -219,13 +269,12 @@ static int make_memory(struct trn_context *context, struct user_queue *self, uin
 	return 0;
 }
 
-int trn_queue_user_create(struct trn_context *context, uint32_t entries, struct trn_queue **queue)
+int trn_queue_user_create(struct trn_context *context,
+			  const struct trn_queue_attributes *attributes, struct trn_queue **queue)
 {
-	struct drm_trn_queue_create create = {
-		.mode = DRM_TRN_QUEUE_USER,
-		.ring_entries = entries,
-	};
 	struct user_queue *self = calloc(1, sizeof(*self));
+	uint32_t entries = attributes->entries;
+	struct drm_trn_queue_create create;
 	int error;
 
 	if (!self)
@@ -236,8 +285,8 @@ int trn_queue_user_create(struct trn_context *context, uint32_t entries, struct 
 	error = make_memory(context, self, entries);
 	if (error)
 		goto free_self;
-	create.ring_va = trn_buffer_address(self->memory);
-	error = trn_queue_create_ioctl(context, &create);
+	create = (struct drm_trn_queue_create){ .ring_va = trn_buffer_address(self->memory) };
+	error = trn_queue_create_ioctl(context, attributes, &create);
 	if (error)
 		goto destroy_memory;
 	self->base.id = create.queue;

@@ -67,7 +67,7 @@ int trn_range_destroy(struct trn_range *range)
 		return error;
 	/* While something may be bound there, the addresses must not be given away. */
 	error = trn_context_unmap(context, range->range->start, range->range->size);
-	if (error && error != -ENODEV)
+	if (error && error != -ENODEV && error != -EIO)
 		return error;
 	trn_context_give(context, range->range);
 	free(range);
@@ -214,30 +214,6 @@ int trn_bind(struct trn_context *context, const struct trn_bind *binds, uint32_t
 	return error;
 }
 
-static int translate_syncs(const struct trn_device *device, const struct trn_sync *syncs,
-			   uint32_t count, struct drm_trn_sync *result)
-{
-	uint32_t i;
-
-	for (i = 0; i < count; i++) {
-		const struct trn_sync *sync = &syncs[i];
-
-		if (!sync->timeline || sync->timeline->device != device || !sync->point)
-			return trn_fail(-EINVAL,
-					"bind: sync %u: no timeline of this device, or point 0", i);
-		if (sync->kind != TRN_SYNC_WAIT && sync->kind != TRN_SYNC_SIGNAL)
-			return trn_fail(-EINVAL, "bind: sync %u: %u is neither WAIT nor SIGNAL", i,
-					sync->kind);
-		result[i] = (struct drm_trn_sync){
-			.handle = sync->timeline->syncobj,
-			.flags = sync->kind == TRN_SYNC_WAIT ? DRM_TRN_SYNC_WAIT
-							     : DRM_TRN_SYNC_SIGNAL,
-			.point = sync->point,
-		};
-	}
-	return 0;
-}
-
 int trn_bind_async(struct trn_context *context, const struct trn_bind *binds, uint32_t count,
 		   const struct trn_sync *syncs, uint32_t sync_count)
 {
@@ -249,7 +225,7 @@ int trn_bind_async(struct trn_context *context, const struct trn_bind *binds, ui
 	if (sync_count > TRN_SYNCS_MAX)
 		return trn_fail(-EINVAL, "bind: %u points at once are more than %u", sync_count,
 				TRN_SYNCS_MAX);
-	error = translate_syncs(context->device, syncs, sync_count, translated);
+	error = trn_sync_translate(context->device, "bind", syncs, sync_count, translated);
 	if (!error)
 		error = prepare(context, binds, count, &call);
 	if (error)

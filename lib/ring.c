@@ -2,7 +2,6 @@
 #include "ring.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <hw/trn_queue.h>
 
 uint32_t trn_ring_submit(struct trn_ring *ring, uint32_t tail, uint64_t sequence)
@@ -42,22 +41,16 @@ uint64_t trn_ring_completed(const struct trn_ring *ring)
 	return le64toh(__atomic_load_n(ring->fence, __ATOMIC_ACQUIRE));
 }
 
-int trn_ring_state(const struct trn_ring *ring)
+uint32_t trn_ring_status(const struct trn_ring *ring)
 {
 	const struct trn_control *control = ring->control;
 	/* Whoever sees a new generation sees the status that came before it. */
 	uint32_t generation = le32toh(__atomic_load_n(&control->generation, __ATOMIC_ACQUIRE));
 	uint32_t status = le32toh(__atomic_load_n(&control->status, __ATOMIC_RELAXED));
 
-	switch (status) {
-	case TRN_CONTROL_RUNNING:
-		/* Another generation: a page that took the place of the queue's. */
-		return generation == ring->generation ? 0 : -ENODEV;
-	case TRN_CONTROL_STOPPED:
-		return -EIO;
-	case TRN_CONTROL_DESTROYED:
-		return -ECANCELED;
-	default:
-		return -ENODEV;
-	}
+	/* Running in another generation: not the queue's page any more. */
+	if (status > TRN_CONTROL_GONE ||
+	    (status == TRN_CONTROL_RUNNING && generation != ring->generation))
+		return TRN_CONTROL_GONE;
+	return status;
 }

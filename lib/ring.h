@@ -33,7 +33,7 @@ uint32_t trn_ring_limit(const struct trn_ring *ring);
 /* The sequence that has been reached; effects up to it are visible. */
 uint64_t trn_ring_completed(const struct trn_ring *ring);
 
-/* 0 while the queue runs, else -EIO, -ECANCELED or -ENODEV. */
-int trn_ring_state(const struct trn_ring *ring);
+/* TRN_CONTROL_* of hw/trn_queue.h; of a value that is none of them TRN_CONTROL_GONE. */
+uint32_t trn_ring_status(const struct trn_ring *ring);
 
 #endif /* TRN_RING_H */

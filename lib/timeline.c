@@ -48,6 +48,31 @@ int trn_timeline_destroy(struct trn_timeline *timeline)
 	return 0;
 }
 
+int trn_sync_translate(const struct trn_device *device, const char *what,
+		       const struct trn_sync *syncs, uint32_t count, struct drm_trn_sync *result)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct trn_sync *sync = &syncs[i];
+
+		if (!sync->timeline || sync->timeline->device != device || !sync->point)
+			return trn_fail(-EINVAL,
+					"%s: sync %u: no timeline of this device, or point 0", what,
+					i);
+		if (sync->kind != TRN_SYNC_WAIT && sync->kind != TRN_SYNC_SIGNAL)
+			return trn_fail(-EINVAL, "%s: sync %u: %u is neither WAIT nor SIGNAL", what,
+					i, sync->kind);
+		result[i] = (struct drm_trn_sync){
+			.handle = sync->timeline->syncobj,
+			.flags = sync->kind == TRN_SYNC_WAIT ? DRM_TRN_SYNC_WAIT
+							     : DRM_TRN_SYNC_SIGNAL,
+			.point = sync->point,
+		};
+	}
+	return 0;
+}
+
 static int check(const struct trn_timeline *timeline, uint64_t point)
 {
 	int error = trn_device_check(timeline->device, "timeline");
@@ -74,8 +99,24 @@ static int fail_point(const struct trn_timeline *timeline, int error, uint64_t p
 				node, number);
 	case -ECANCELED:
 		return trn_fail(error,
-				"%s: point %llu: its context was destroyed before the call that "
-				"reaches it was done",
+				"%s: point %llu: the queue or context of the call that reaches it "
+				"was destroyed before, or an earlier submit failed",
+				node, number);
+	case -EFAULT:
+		return trn_fail(error,
+				"%s: point %llu: the submit that reached it used an address that "
+				"is not bound so: trn_queue_error() has it",
+				node, number);
+	case -ETIMEDOUT:
+		return trn_fail(error,
+				"%s: point %llu: the submit that reached it ran longer than its "
+				"queue's time limit",
+				node, number);
+	case -EIO:
+		return trn_fail(error,
+				"%s: point %llu: the queue of the submit that reached it stopped "
+				"(trn_queue_error()), or its context was lost to a reset of the "
+				"chip (trn_context_status())",
 				node, number);
 	default:
 		return trn_fail(error, "%s: point %llu: %s", node, number, strerror(-error));

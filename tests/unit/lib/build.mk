@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-lib_fake := tests/unit/lib/fake.c tests/unit/lib/fake_fence.c
+lib_fake := $(addprefix tests/unit/lib/,fake.c fake_chip.c fake_memory.c fake_jobs.c fake_fence.c)
 
 $(eval $(call unit_test,lib-va,tests/unit/lib/va.c,,$(LIBTRN)))
 $(eval $(call unit_test,lib-box,tests/unit/lib/box.c,,$(LIBTRN)))
@@ -8,6 +8,7 @@ $(eval $(call unit_test,lib-ring,tests/unit/lib/ring.c,libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-device,tests/unit/lib/device.c $(lib_fake),libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-memory,tests/unit/lib/memory.c $(lib_fake),libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-queue,tests/unit/lib/queue.c tests/unit/lib/fake_queue.c $(lib_fake),libdrm,$(LIBTRN)))
+$(eval $(call unit_test,lib-cost,tests/unit/lib/cost.c tests/unit/lib/fake_queue.c $(lib_fake),libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-transfer,tests/unit/lib/transfer.c tests/unit/lib/fake_queue.c $(lib_fake),libdrm,$(LIBTRN)))
 
 # The layout for 32 bits is read from an object file, so that no 32-bit library is needed.

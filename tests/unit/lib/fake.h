@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <drm/trn_accel.h>
+
 #define FAKE_STACKS	 4
 #define FAKE_STACK_SIZE	 (UINT64_C(16) << 20)
 #define FAKE_CPU_VISIBLE (UINT64_C(4) << 20)
@@ -29,13 +31,20 @@ void fake_stop(void);
 
 /* The chip is gone: every call fails with -ENODEV from now on, user queues stand still. */
 void fake_kill(void);
-/* The device stops at the next packet of any queue, as at a bad address. */
+/* The chip is reset: contexts are lost, user queues stand still and are told so. */
+void fake_reset(void);
+/* The device stops at the next packet of any queue, with a reason, TRN_STOP_*. */
+void fake_stop_at_next_packet(uint32_t reason);
+/* As at a bad address. */
 void fake_break_next_packet(void);
 /* The device takes no packets while held. */
 void fake_hold(bool hold);
 
 /* An ioctl will fail, once, after @skip that do not. */
 void fake_fail(unsigned long request, unsigned int skip, int error);
+
+/* The QUEUE_CREATE that succeeded last. */
+struct drm_trn_queue_create fake_last_queue(void);
 
 /* Threads that wait for a syncobj now. */
 unsigned int fake_waiters(void);

@@ -26,7 +26,8 @@
 struct fence {
 	bool signalled;
 	int error;
-	int fd; /* eventfd that becomes readable, 0 = none */
+	int fd;	    /* eventfd that becomes readable, 0 = none */
+	int notify; /* eventfd of the program's own that is to be told, 0 = none */
 };
 
 struct syncobj {
@@ -78,6 +79,23 @@ void fake_fence_signal(int fence, int error)
 	self->signalled = true;
 	if (self->fd && fd_fence(self->fd) == fence)
 		ck_assert_int_eq(write(self->fd, &one, sizeof(one)), sizeof(one));
+	if (self->notify)
+		fake_eventfd_add(self->notify);
+	self->notify = 0;
+}
+
+int fake_eventfd_add(int fd)
+{
+	char path[32], target[64] = "";
+	uint64_t one = 1;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (readlink(path, target, sizeof(target) - 1) < 0)
+		return -EBADF;
+	if (!strstr(target, "eventfd"))
+		return -EINVAL;
+	ck_assert_int_eq(write(fd, &one, sizeof(one)), sizeof(one));
+	return 0;
 }
 
 bool fake_fence_signalled(int fence)
@@ -251,6 +269,23 @@ int drmSyncobjExportSyncFile(int fd, uint32_t handle, int *sync_fd)
 	}
 	fake_unlock();
 	return result(fence < 0 ? -EINVAL : 0);
+}
+
+int drmSyncobjEventfd(int fd, uint32_t handle, uint64_t point, int eventfd, uint32_t flags)
+{
+	int fence, error = 0;
+
+	(void)fd;
+	ck_assert_uint_eq(flags, 0);
+	fake_lock();
+	fence = fake_syncobj_fence(handle, point);
+	ck_assert_int_ge(fence, 0);
+	if (fake.fence[fence].signalled)
+		error = fake_eventfd_add(eventfd);
+	else
+		fake.fence[fence].notify = eventfd;
+	fake_unlock();
+	return result(error);
 }
 
 int drmSyncobjImportSyncFile(int fd, uint32_t handle, int sync_fd)

@@ -17,6 +17,8 @@ int fake_fence_new(void);
 void fake_fence_signal(int fence, int error);
 bool fake_fence_signalled(int fence);
 int fake_fence_error(int fence);
+/* Adds 1 to an eventfd: 0, -EBADF or -EINVAL. */
+int fake_eventfd_add(int fd);
 
 /* The fence at a point (0 = binary) of a syncobj, or -1. */
 int fake_syncobj_fence(uint32_t handle, uint64_t point);
