@@ -17,8 +17,8 @@ struct bench_copy_result {
 	char pci[24];
 	enum trn_queue_mode mode;
 	uint64_t size;	      /* moved by each leg, each time */
-	int64_t leg_ns[LEGS]; /* shortest of the repeats */
-	int64_t memcpy_ns;    /* of as many bytes in the chip's own process, 0 = not known */
+	int64_t leg_ns[LEGS]; /* of a copy, in the shortest of the repeats */
+	int64_t memcpy_ns;    /* the same of memcpy in the chip's own process, 0 = not known */
 	uint64_t source_checksum;
 	uint64_t destination_checksum;
 };

@@ -20,10 +20,21 @@ struct rig {
 	uint64_t page;
 };
 
-static int make_page(struct rig *rig, uint32_t flags, struct trn_buffer **buffer)
+static int make(struct rig *rig, uint64_t pages, uint32_t flags, struct trn_buffer **buffer)
 {
-	return trn_buffer_create(rig->context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, rig->page, flags,
-				 buffer);
+	return trn_buffer_create(rig->context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, pages * rig->page,
+				 flags, buffer);
+}
+
+/* Of several sizes, and one in four in a hole that a larger one left. */
+static int make_live(struct rig *rig, struct trn_buffer **buffer)
+{
+	int error = make(rig, 1 + rig->count % 8, 0, buffer);
+
+	if (error || rig->count % 4 != 3)
+		return error;
+	error = trn_buffer_destroy(*buffer);
+	return error ? error : make(rig, 1, 0, buffer);
 }
 
 static int grow(struct rig *rig, uint32_t count)
@@ -33,7 +44,7 @@ static int grow(struct rig *rig, uint32_t count)
 	while (!error && rig->count < count) {
 		if (rig->count % PROGRESS_OBJECTS == 0)
 			bench_progress("%u of %u objects made", rig->count, count);
-		error = make_page(rig, 0, &rig->live[rig->count]);
+		error = make_live(rig, &rig->live[rig->count]);
 		if (!error)
 			rig->count++;
 	}
@@ -66,14 +77,18 @@ static int sample(struct rig *rig, uint32_t samples, uint32_t number, int64_t *t
 		.range = rig->range,
 		.size = rig->page,
 	};
+	struct trn_memory_limits limits;
 	int64_t last = cpu_time();
 	int error;
 
-	error = make_page(rig, TRN_BUFFER_UNBOUND, &map.buffer);
+	error = make(rig, 1, TRN_BUFFER_UNBOUND, &map.buffer);
 	if (error)
 		return error;
 	times[OPERATION_ALLOCATE * samples + number] = lap(&last);
-	error = trn_bind(rig->context, &map, 1, NULL);
+	error = trn_device_memory_limits(rig->device, &limits);
+	times[OPERATION_QUERY * samples + number] = lap(&last);
+	if (!error)
+		error = trn_bind(rig->context, &map, 1, NULL);
 	times[OPERATION_BIND * samples + number] = lap(&last);
 	if (!error)
 		error = trn_bind(rig->context, &unmap, 1, NULL);

@@ -6,6 +6,7 @@
 
 enum bench_operation {
 	OPERATION_ALLOCATE,
+	OPERATION_QUERY,
 	OPERATION_BIND,
 	OPERATION_UNBIND,
 	OPERATION_FREE,
@@ -21,9 +22,10 @@ struct bench_memory_result {
 };
 
 /*
- * Takes the CPU time of allocating a page of HBM, binding, unbinding and freeing it, with as many
- * pages allocated and bound besides as options->live says.  0, or negative errno with libtrn's
- * error message set.
+ * Takes the CPU time of allocating a page of HBM, asking how much is free, binding, unbinding and
+ * freeing the page, with as many objects allocated and bound besides as options->live says: 1
+ * to 8 pages each, with holes between them.  0, or negative errno with libtrn's error message
+ * set.
  */
 int bench_memory(const struct trn_device_entry *entry, const struct bench_options *options,
 		 struct bench_memory_result *result);

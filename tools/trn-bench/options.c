@@ -9,6 +9,7 @@
 
 #define SIZE_MAX_BYTES (UINT64_C(1) << 40)
 #define REPEAT_MAX     100000
+#define IN_FLIGHT_MAX  1000
 #define SAMPLES_MAX    100000
 #define LIVE_LARGEST   10000000
 
@@ -99,6 +100,11 @@ static bool set_repeat(struct bench_options *options, const char *value)
 	return parse_number(value, REPEAT_MAX, &options->repeat) && options->repeat;
 }
 
+static bool set_in_flight(struct bench_options *options, const char *value)
+{
+	return parse_number(value, IN_FLIGHT_MAX, &options->in_flight) && options->in_flight;
+}
+
 static bool set_samples(struct bench_options *options, const char *value)
 {
 	return parse_number(value, SAMPLES_MAX, &options->samples) && options->samples;
@@ -107,13 +113,13 @@ static bool set_samples(struct bench_options *options, const char *value)
 /* "10,1000,100000" */
 static bool set_live(struct bench_options *options, const char *value)
 {
-	char list[128], *word, *rest;
+	char list[128], *word, *rest = list;
 	uint32_t count = 0;
 
 	if (strlen(value) >= sizeof(list))
 		return false;
 	strcpy(list, value);
-	for (word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+	while ((word = strsep(&rest, ","))) {
 		if (count == BENCH_LIVE_MAX ||
 		    !parse_number(word, LIVE_LARGEST, &options->live[count]) ||
 		    options->live[count] <= (count ? options->live[count - 1] : 0))
@@ -121,39 +127,59 @@ static bool set_live(struct bench_options *options, const char *value)
 		count++;
 	}
 	options->live_count = count;
-	return count;
+	return true;
 }
 
-static const char *const commands[] = {
-	[BENCH_COPY] = "copy",
-	[BENCH_MEMORY] = "memory",
-};
+static bool set_peer(struct bench_options *options, const char *value)
+{
+	options->peer = value;
+	return *value == '/' || !strcmp(value, "none");
+}
 
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+static const struct {
+	const char *name;
+	uint32_t samples; /* unless others are asked for */
+} commands[BENCH_COMMANDS] = {
+	[BENCH_COPY] = { "copy", 0 },
+	[BENCH_MEMORY] = { "memory", 101 },
+	[BENCH_SUBMIT] = { "submit", 101 },
+	[BENCH_LATENCY] = { "latency", 2001 },
+};
 
 static const struct {
 	const char *name;
 	bool (*set)(struct bench_options *options, const char *value);
 	const char *expected;
-	bool of[COMMANDS];
+	bool of[BENCH_COMMANDS];
 } valued[] = {
-	{ "--device", set_device, "an index of trn-smi list, or all", { true, true } },
+	{ "--device", set_device, "an index of trn-smi list, or all", { true, true, true, true } },
 	{ "--size",
 	  set_size,
 	  "a multiple of 8 bytes up to 1T, such as 64M, or two such as 4K-256M",
 	  { [BENCH_COPY] = true } },
-	{ "--queue", set_queue, "kernel, user or both", { [BENCH_COPY] = true } },
+	{ "--queue",
+	  set_queue,
+	  "kernel, user or both",
+	  { [BENCH_COPY] = true, [BENCH_SUBMIT] = true } },
 	{ "--repeat", set_repeat, "1 to 100000", { [BENCH_COPY] = true } },
+	{ "--in-flight", set_in_flight, "1 to 1000", { [BENCH_COPY] = true } },
 	{ "--live",
 	  set_live,
 	  "up to 8 ascending numbers from 1 to 10000000, such as 10,1000",
 	  { [BENCH_MEMORY] = true } },
-	{ "--samples", set_samples, "1 to 100000", { [BENCH_MEMORY] = true } },
+	{ "--samples",
+	  set_samples,
+	  "1 to 100000",
+	  { [BENCH_MEMORY] = true, [BENCH_SUBMIT] = true, [BENCH_LATENCY] = true } },
+	{ "--peer",
+	  set_peer,
+	  "none or the path of an NVMe disk, such as /dev/nvme0n1",
+	  { [BENCH_SUBMIT] = true, [BENCH_LATENCY] = true } },
 };
 
 #define VALUED (sizeof(valued) / sizeof(valued[0]))
 
-static const char usage[] = "trn-bench copy|memory [OPTION]..., see --help";
+static const char usage[] = "trn-bench copy|memory|submit|latency [OPTION]..., see --help";
 
 static enum bench_action parse_options(int argc, char **argv, struct bench_options *options,
 				       char error[256])
@@ -171,7 +197,7 @@ static enum bench_action parse_options(int argc, char **argv, struct bench_optio
 			;
 		if (v == VALUED || !valued[v].of[options->command]) {
 			snprintf(error, 256, "unknown argument %.64s of %s: expected %s", argv[i],
-				 commands[options->command], usage);
+				 commands[options->command].name, usage);
 			return BENCH_USAGE;
 		}
 		if (i + 1 == argc || !valued[v].set(options, argv[i + 1])) {
@@ -195,9 +221,9 @@ enum bench_action bench_parse(int argc, char **argv, struct bench_options *optio
 		.last_size = UINT64_C(64) << 20,
 		.queue = { true, true },
 		.repeat = 1,
+		.in_flight = 16,
 		.live = { 10, 1000, 100000 },
 		.live_count = 3,
-		.samples = 101,
 	};
 	for (i = 0; i < argc; i++)
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
@@ -206,12 +232,14 @@ enum bench_action bench_parse(int argc, char **argv, struct bench_options *optio
 		snprintf(error, 256, "no command: expected %s", usage);
 		return BENCH_USAGE;
 	}
-	for (command = 0; command < COMMANDS && strcmp(commands[command], argv[0]); command++)
+	for (command = 0; command < BENCH_COMMANDS && strcmp(commands[command].name, argv[0]);
+	     command++)
 		;
-	if (command == COMMANDS) {
+	if (command == BENCH_COMMANDS) {
 		snprintf(error, 256, "unknown command %.64s: expected %s", argv[0], usage);
 		return BENCH_USAGE;
 	}
 	options->command = (enum bench_command)command;
+	options->samples = commands[command].samples;
 	return parse_options(argc - 1, argv + 1, options, error);
 }

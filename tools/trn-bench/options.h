@@ -13,22 +13,31 @@
 
 enum bench_command {
 	BENCH_COPY,
-	BENCH_MEMORY
+	BENCH_MEMORY,
+	BENCH_SUBMIT,
+	BENCH_LATENCY
 };
+
+#define BENCH_COMMANDS (BENCH_LATENCY + 1)
 
 struct bench_options {
 	enum bench_command command;
 	uint32_t device; /* index or BENCH_ALL_DEVICES */
 	bool json;
+	/* copy, submit */
+	bool queue[2]; /* by enum trn_queue_mode */
 	/* copy */
 	uint64_t first_size; /* bytes per leg, multiples of 8: the first, and four times as many */
 	uint64_t last_size;  /* each time up to the last */
-	bool queue[2];	     /* by enum trn_queue_mode */
 	uint32_t repeat;
+	uint32_t in_flight; /* copies queued at once */
 	/* memory */
 	uint32_t live[BENCH_LIVE_MAX]; /* numbers of objects, ascending */
 	uint32_t live_count;
+	/* memory, submit, latency */
 	uint32_t samples;
+	/* submit, latency */
+	const char *peer; /* NULL = what there is, "none", or a block device */
 };
 
 enum bench_action {

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
+
+#include "document.h"
 
 static const char *const operation_names[OPERATIONS] = {
 	[OPERATION_ALLOCATE] = "allocate",
+	[OPERATION_QUERY] = "query",
 	[OPERATION_BIND] = "bind",
 	[OPERATION_UNBIND] = "unbind",
 	[OPERATION_FREE] = "free",
@@ -47,15 +49,6 @@ static double last_to_first(const struct bench_memory_result *result, int operat
 
 /* ---- text ------------------------------------------------------------ */
 
-/* A number in a column, a dash when it is not known. */
-static void print_known(int width, double value)
-{
-	if (value > 0)
-		printf("  %*.3f", width, value);
-	else
-		printf("  %*s", width, "-");
-}
-
 static void print_copy(const struct bench_copy_result *results, size_t count)
 {
 	size_t i;
@@ -71,9 +64,9 @@ static void print_copy(const struct bench_copy_result *results, size_t count)
 		       report_mode_name(r));
 		printf("  %13.3f  %12.3f  %13.3f", leg_bandwidth(r, LEG_HOST_TO_HBM),
 		       leg_bandwidth(r, LEG_HBM_TO_HBM), leg_bandwidth(r, LEG_HBM_TO_HOST));
-		print_known(11, bandwidth(r->size, r->memcpy_ns));
+		print_known(11, 3, bandwidth(r->size, r->memcpy_ns));
 		for (leg = 0; leg < LEGS; leg++)
-			print_known(5, leg_ratio(r, leg));
+			print_known(5, 3, leg_ratio(r, leg));
 		printf("  %016" PRIx64 "  %016" PRIx64 "\n", r->source_checksum,
 		       r->destination_checksum);
 	}
@@ -96,30 +89,13 @@ static void print_memory(const struct bench_memory_result *results, size_t count
 			       operation_names[operation]);
 			for (live = 0; live < options->live_count; live++)
 				printf("  %17" PRId64, results[i].ns[operation][live]);
-			print_known(10, last_to_first(&results[i], operation, options));
+			print_known(10, 3, last_to_first(&results[i], operation, options));
 			putchar('\n');
 		}
 	}
 }
 
 /* ---- JSON ------------------------------------------------------------ */
-
-/* Values that could not be made, for want of memory, make the whole a failure. */
-struct object {
-	json_t *json;
-	bool failed;
-};
-
-static void set(struct object *object, const char *key, json_t *value)
-{
-	if (!value || json_object_set_new(object->json, key, value))
-		object->failed = true;
-}
-
-static void set_known(struct object *object, const char *key, double value)
-{
-	set(object, key, value > 0 ? json_real(value) : json_null());
-}
 
 static struct object copy_object(const struct bench_copy_result *r,
 				 const struct bench_options *options)
@@ -139,6 +115,7 @@ static struct object copy_object(const struct bench_copy_result *r,
 	set(&object, "queue", json_string(report_mode_name(r)));
 	set(&object, "size_bytes", json_integer((json_int_t)r->size));
 	set(&object, "repeat", json_integer(options->repeat));
+	set(&object, "in_flight", json_integer(options->in_flight));
 	set_known(&object, "memcpy_bytes_per_second", bandwidth(r->size, r->memcpy_ns) * 1e9);
 	for (leg = 0; leg < LEGS; leg++) {
 		set_known(&object, keys[leg].bandwidth, leg_bandwidth(r, leg) * 1e9);
@@ -170,72 +147,37 @@ static struct object memory_object(const struct bench_memory_result *r, int oper
 	return object;
 }
 
-static void append(struct object *list, const char *key, struct object element)
-{
-	if (element.failed || json_array_append_new(json_object_get(list->json, key), element.json))
-		list->failed = true;
-}
-
-static int write_document(struct object *document)
-{
-	int error = document->failed ? -ENOMEM : 0;
-
-	if (!error && json_dumpf(document->json, stdout, JSON_INDENT(2)))
-		error = -EIO;
-	if (!error)
-		putchar('\n');
-	json_decref(document->json);
-	return error;
-}
-
-static struct object new_document(const char *key)
-{
-	struct object document = { .json = json_object() };
-
-	set(&document, "schema_version", json_integer(1));
-	set(&document, key, json_array());
-	return document;
-}
-
-static int flush(void)
-{
-	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
-}
-
 int report_copy(const struct bench_copy_result *results, size_t count,
 		const struct bench_options *options)
 {
 	struct object document;
 	size_t i;
-	int error;
 
 	if (!options->json) {
 		print_copy(results, count);
-		return flush();
+		return flush_text();
 	}
 	document = new_document("copies");
 	for (i = 0; i < count; i++)
 		append(&document, "copies", copy_object(&results[i], options));
-	error = write_document(&document);
-	return error ? error : flush();
+	return write_document(&document);
 }
 
 int report_memory(const struct bench_memory_result *results, size_t count,
 		  const struct bench_options *options)
 {
 	struct object document;
-	int operation, error;
+	int operation;
 	size_t i;
 
 	if (!options->json) {
 		print_memory(results, count, options);
-		return flush();
+		return flush_text();
 	}
 	document = new_document("operations");
 	for (i = 0; i < count; i++)
 		for (operation = 0; operation < OPERATIONS; operation++)
 			append(&document, "operations",
 			       memory_object(&results[i], operation, options));
-	error = write_document(&document);
-	return error ? error : flush();
+	return write_document(&document);
 }

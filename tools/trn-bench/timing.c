@@ -14,6 +14,7 @@
 #include <trn/trn.h>
 
 #define PROGRESS_NS INT64_C(3000000000)
+#define ROUNDS_MAX  1000 /* that the chip's process does */
 
 static int compare(const void *a, const void *b)
 {
@@ -71,16 +72,19 @@ static int64_t reply_ns(const char *reply)
 
 extern char **environ;
 
-int64_t bench_memcpy_ns(uint64_t size)
+int64_t bench_memcpy_ns(uint64_t size, uint32_t copies, uint32_t rounds)
 {
-	char request[64], reply[256];
+	char request[128], reply[256];
 	char *arguments[] = { "trn-vmctl", "vdev", request, NULL };
 	posix_spawn_file_actions_t actions;
 	int pipes[2], status, error;
 	int64_t ns = 0;
 	pid_t child;
 
-	snprintf(request, sizeof(request), "{\"verb\":\"memcpy\",\"bytes\":%" PRIu64 "}", size);
+	snprintf(request, sizeof(request),
+		 "{\"verb\":\"memcpy\",\"bytes\":%" PRIu64 ",\"copies\":%" PRIu32
+		 ",\"rounds\":%" PRIu32 "}",
+		 size, copies, rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX);
 	if (pipe2(pipes, O_CLOEXEC))
 		return 0;
 	posix_spawn_file_actions_init(&actions);

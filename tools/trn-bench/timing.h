@@ -15,9 +15,9 @@ int64_t bench_median(int64_t *times, size_t count);
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * ns that a memcpy of @size bytes takes in the process of a virtual chip, the shortest of
- * several; 0 when there is nobody to ask.
+ * ns that a memcpy of @size bytes takes in the process of a virtual chip: one of @copies in a
+ * row, in the shortest of @rounds; 0 when there is nobody to ask.
  */
-int64_t bench_memcpy_ns(uint64_t size);
+int64_t bench_memcpy_ns(uint64_t size, uint32_t copies, uint32_t rounds);
 
 #endif /* TRN_BENCH_TIMING_H */

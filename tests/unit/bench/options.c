@@ -53,20 +53,18 @@ START_TEST(sizes)
 }
 END_TEST
 
-/* Splits a line at blanks and parses it. */
+/* Splits a line at blanks and parses it.  Words in options are valid until the next. */
 static enum bench_action parse(const char *line, struct bench_options *options, char error[256])
 {
-	char *copy = strdup(line), *argv[16];
-	enum bench_action action;
+	static char copy[256];
+	char *argv[16], *word;
 	int argc = 0;
-	char *word;
 
+	snprintf(copy, sizeof(copy), "%s", line);
 	for (word = strtok(copy, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;
 	error[0] = 0;
-	action = bench_parse(argc, argv, options, error);
-	free(copy);
-	return action;
+	return bench_parse(argc, argv, options, error);
 }
 
 START_TEST(arguments)
@@ -81,16 +79,19 @@ START_TEST(arguments)
 	ck_assert_uint_eq(o.last_size, 67108864);
 	ck_assert(o.queue[TRN_QUEUE_KERNEL] && o.queue[TRN_QUEUE_USER]);
 	ck_assert_uint_eq(o.repeat, 1);
+	ck_assert_uint_eq(o.in_flight, 16);
 	ck_assert(!o.json);
 
 	ck_assert_int_eq(
-		parse("copy --device 3 --size 8K --queue user --repeat 7 --json", &o, error),
+		parse("copy --device 3 --size 8K --queue user --repeat 7 --in-flight 2 --json", &o,
+		      error),
 		BENCH_RUN);
 	ck_assert_uint_eq(o.device, 3);
 	ck_assert_uint_eq(o.first_size, 8192);
 	ck_assert_uint_eq(o.last_size, 8192);
 	ck_assert(!o.queue[TRN_QUEUE_KERNEL] && o.queue[TRN_QUEUE_USER]);
 	ck_assert_uint_eq(o.repeat, 7);
+	ck_assert_uint_eq(o.in_flight, 2);
 	ck_assert(o.json);
 
 	ck_assert_int_eq(parse("copy --size 4K-256M", &o, error), BENCH_RUN);
@@ -106,6 +107,17 @@ START_TEST(arguments)
 	ck_assert_uint_eq(o.live[0], 5);
 	ck_assert_uint_eq(o.live[1], 6);
 	ck_assert_uint_eq(o.samples, 7);
+
+	ck_assert_int_eq(parse("submit", &o, error), BENCH_RUN);
+	ck_assert_int_eq(o.command, BENCH_SUBMIT);
+	ck_assert_uint_eq(o.samples, 101);
+	ck_assert_ptr_null(o.peer);
+	ck_assert_int_eq(parse("latency --peer none --samples 11", &o, error), BENCH_RUN);
+	ck_assert_int_eq(o.command, BENCH_LATENCY);
+	ck_assert_uint_eq(o.samples, 11);
+	ck_assert_str_eq(o.peer, "none");
+	ck_assert_int_eq(parse("latency", &o, error), BENCH_RUN);
+	ck_assert_uint_eq(o.samples, 2001);
 
 	ck_assert_int_eq(parse("--help", &o, error), BENCH_HELP);
 	ck_assert_int_eq(parse("memory --live --help", &o, error), BENCH_HELP);
@@ -124,6 +136,8 @@ START_TEST(wrong_arguments)
 	assert_usage("trn-bench copy --device -1", "--device -1");
 	assert_usage("trn-bench copy --device 4294967295", "all");
 	assert_usage("trn-bench copy --repeat 0", "1 to");
+	assert_usage("trn-bench copy --in-flight 0", "1 to 1000");
+	assert_usage("trn-bench memory --in-flight 2", "--in-flight of memory");
 	assert_usage("trn-bench copy --size 64M-4K", "--size 64M-4K");
 	assert_usage("trn-bench copy --size 4K-", "--size 4K-");
 	assert_usage("trn-bench copy --size -4K", "--size -4K");
@@ -132,8 +146,14 @@ START_TEST(wrong_arguments)
 	assert_usage("trn-bench memory --live 10,10", "ascending");
 	assert_usage("trn-bench memory --live 0", "--live 0");
 	assert_usage("trn-bench memory --live ,", "--live ,");
+	assert_usage("trn-bench memory --live 10,,1000", "--live 10,,1000");
+	assert_usage("trn-bench memory --live ,10", "--live ,10");
+	assert_usage("trn-bench memory --live 10,", "--live 10,");
 	assert_usage("trn-bench memory --live 1,2,3,4,5,6,7,8,9", "up to 8");
 	assert_usage("trn-bench memory --samples 0", "1 to");
+	assert_usage("trn-bench memory --peer none", "--peer of memory");
+	assert_usage("trn-bench submit --peer nvme0n1", "/dev/nvme0n1");
+	assert_usage("trn-bench latency --live 1", "--live of latency");
 }
 END_TEST
 
@@ -179,20 +199,21 @@ START_TEST(peer)
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	ck_assert_int_eq(chdir(directory), 0);
 	ck_assert_int_eq(setenv("PATH", "/nowhere", 1), 0);
-	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	ck_assert_int_eq(bench_memcpy_ns(4096, 16, 5), 0);
 	ck_assert_int_eq(setenv("PATH", directory, 1), 0);
-	peer_says("test \"$1 $2\" = 'vdev {\"verb\":\"memcpy\",\"bytes\":4096}' && "
+	peer_says("test \"$1 $2\" = 'vdev {\"verb\":\"memcpy\",\"bytes\":4096,"
+		  "\"copies\":16,\"rounds\":5}' && "
 		  "echo '{\"ok\": true, \"ns\": 1234}'");
-	ck_assert_int_eq(bench_memcpy_ns(4096), 1234);
-	ck_assert_int_eq(bench_memcpy_ns(8192), 0);
+	ck_assert_int_eq(bench_memcpy_ns(4096, 16, 5), 1234);
+	ck_assert_int_eq(bench_memcpy_ns(8192, 16, 5), 0);
 	peer_says("echo '{\"ok\": true, \"ns\": 1234}'; exit 1");
-	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	ck_assert_int_eq(bench_memcpy_ns(4096, 16, 5), 0);
 	peer_says("echo '{\"ok\": false, \"error\": \"no such verb\"}'");
-	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	ck_assert_int_eq(bench_memcpy_ns(4096, 16, 5), 0);
 	peer_says("echo '{\"ok\": true, \"ns\": -5}'");
-	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	ck_assert_int_eq(bench_memcpy_ns(4096, 16, 5), 0);
 	peer_says("echo nonsense");
-	ck_assert_int_eq(bench_memcpy_ns(4096), 0);
+	ck_assert_int_eq(bench_memcpy_ns(4096, 16, 5), 0);
 	ck_assert_int_eq(unlink("trn-vmctl"), 0);
 	ck_assert_int_eq(rmdir(directory), 0);
 }

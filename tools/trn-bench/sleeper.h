@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Empty packets on a user queue, waited for by interrupt: libtrn would look at the fence for a
+ * while before it sleeps, and an empty packet is done before that.
+ */
+#ifndef TRN_BENCH_SLEEPER_H
+#define TRN_BENCH_SLEEPER_H
+
+struct sleeper;
+
+/* All return 0, or negative errno with a sentence in bench_error_message(). */
+int sleeper_open(const char *node, struct sleeper **sleeper);
+void sleeper_close(struct sleeper *sleeper);
+
+/* Submits an empty packet and sleeps until it is done. */
+int sleeper_run(struct sleeper *sleeper);
+
+#endif /* TRN_BENCH_SLEEPER_H */
