@@ -394,6 +394,68 @@ START_TEST(control_page_scribbled_on)
 }
 END_TEST
 
+/* Overwrites a word of a control page, again and again. */
+struct vandal {
+	volatile uint32_t *word;
+	uint32_t value;
+	volatile bool stop;
+};
+
+static void *overwrite(void *argument)
+{
+	struct vandal *vandal = argument;
+
+	while (!vandal->stop)
+		*vandal->word = vandal->value;
+	return NULL;
+}
+
+/*
+ * Who writes what is not his to write harms himself at most: his queue may stop, or he may be
+ * woken late.  The driver's view of the queue is not what the page says.
+ */
+START_TEST(control_page_misused)
+{
+	struct guest_user_queue queue = guest_user_queue(fd, context);
+	volatile uint32_t *words[] = {
+		&queue.control->tail,
+		&queue.control->head,
+		&queue.control->need_kick,
+		(uint32_t *)&queue.control->wake_at,
+		(uint32_t *)&queue.control->wake_at + 1,
+		&queue.control->status,
+		&queue.control->generation,
+	};
+	struct vandal vandal = {
+		.word = words[_i / 2],
+		.value = _i % 2 ? 0xffffffff : 0,
+	};
+	struct trn_packet fence = guest_fence_write(1), nop = { 0 };
+	int other = guest_open(0), error;
+	uint32_t kernel = guest_kernel_queue(other, guest_context(other), 4);
+	uint32_t syncobj = guest_syncobj(other);
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, overwrite, &vandal), 0);
+	guest_push(&queue, &fence);
+	if (vandal.word == &queue.control->tail) {
+		/* The chip may not have seen the packet. */
+		error = guest_wait(&queue, 1, trn_deadline(2 * SECOND));
+		ck_assert_msg(error == 0 || error == -EIO || error == -ETIME, "%d", error);
+	} else {
+		guest_fails(guest_wait(&queue, 1, soon()), 0);
+	}
+	guest_fails(guest_submit(other, kernel, &nop, 1, syncobj), 0);
+	guest_fails(guest_job(other, syncobj, 30), 0);
+	vandal.stop = true;
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	destroy(queue.id);
+	if (vandal.word == &queue.control->status)
+		ck_assert_uint_eq(queue.control->status, TRN_CONTROL_DESTROYED);
+	close(other);
+}
+END_TEST
+
 /* ---- ends ------------------------------------------------------------ */
 
 START_TEST(pages_after_destroy)
@@ -612,6 +674,7 @@ int main(void)
 	tcase_add_test(cases, user_queue_bad_tail);
 	tcase_add_test(cases, user_queue_without_ring);
 	tcase_add_test(cases, control_page_scribbled_on);
+	tcase_add_loop_test(cases, control_page_misused, 0, 14);
 	tcase_add_test(cases, pages_after_destroy);
 	tcase_add_test(cases, pages_after_context);
 	tcase_add_test(cases, waiter_learns_of_destroy);

@@ -90,7 +90,7 @@ START_TEST(query)
 	uint8_t small[16];
 	unsigned int i;
 
-	SPOILED(DRM_IOCTL_TRN_QUERY, good, query, 2, -EINVAL);
+	SPOILED(DRM_IOCTL_TRN_QUERY, good, query, DRM_TRN_QUERY_RECOVERY + 1, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_QUERY, good, query, UINT32_MAX, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_QUERY, good, pointer, BAD, -EFAULT);
 	SPOILED(DRM_IOCTL_TRN_QUERY, good, size, DRM_TRN_QUERY_SIZE_MAX + 1, -E2BIG);
@@ -325,9 +325,13 @@ START_TEST(queue_create)
 	SPOILED(DRM_IOCTL_TRN_QUEUE_CREATE, kernel, ring_entries, 2 * info.ring_max, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_QUEUE_CREATE, kernel, ring_va, VA, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_QUEUE_CREATE, kernel, flags, 1, -EINVAL);
+	SPOILED(DRM_IOCTL_TRN_QUEUE_CREATE, kernel, priority, DRM_TRN_PRIORITY_HIGH + 1, -EINVAL);
+	SPOILED(DRM_IOCTL_TRN_QUEUE_CREATE, kernel, timeout_ms, 10001, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_QUEUE_CREATE, user, ring_va, VA + 64, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_QUEUE_CREATE, user, ring_va, UINT64_C(1) << info.va_bits, -EINVAL);
 	SPOILED(DRM_IOCTL_TRN_QUEUE_CREATE, user, flags, 1U << 31, -EINVAL);
+	SPOILED(DRM_IOCTL_TRN_QUEUE_CREATE, user, priority, UINT32_MAX, -EINVAL);
+	SPOILED(DRM_IOCTL_TRN_QUEUE_CREATE, user, timeout_ms, UINT32_MAX, -EINVAL);
 
 	SPOILED(DRM_IOCTL_TRN_QUEUE_DESTROY, destroy, queue, 0, -ENOENT);
 	SPOILED(DRM_IOCTL_TRN_QUEUE_DESTROY, destroy, queue, NONE, -ENOENT);
@@ -443,8 +447,18 @@ START_TEST(submit_arguments)
 
 	syncs[0].flags = 0;
 	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_SUBMIT, &good), -EINVAL);
-	syncs[0].flags = DRM_TRN_SYNC_SIGNAL | 1U << 1;
+	syncs[0].flags = DRM_TRN_SYNC_SIGNAL | DRM_TRN_SYNC_WAIT;
 	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_SUBMIT, &good), -EINVAL);
+	syncs[0].flags = 1U << 2;
+	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_SUBMIT, &good), -EINVAL);
+	/* To wait for: there is no fence, and no such syncobj. */
+	syncs[0].flags = DRM_TRN_SYNC_WAIT;
+	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_SUBMIT, &good), -EINVAL);
+	syncs[0].point = 1;
+	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_SUBMIT, &good), -EINVAL);
+	syncs[0].point = 0;
+	syncs[0].handle = NONE;
+	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_SUBMIT, &good), -ENOENT);
 	syncs[0].flags = DRM_TRN_SYNC_SIGNAL;
 	syncs[0].handle = NONE;
 	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_SUBMIT, &good), -ENOENT);
