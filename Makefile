@@ -6,6 +6,7 @@
 O ?= build
 CC ?= cc
 V ?= 0
+FORCE ?= 0
 Q := $(if $(filter 1,$(V)),,@)
 
 CFLAGS ?= -O2 -g
@@ -95,6 +96,7 @@ TRN_VM := tools/vm/trn-vm
 JOBS := -j$(shell nproc)
 world_make = $(WORLD) run -- make --no-print-directory $(JOBS) O=build/world CC=gcc
 LANES ?= stable backports debug
+lint_outputs = $(addprefix build/world/,werror clang kernel/checkpatch kernel/lint-*)
 
 .PHONY: world guest demo check check-native check-guest check-lint bench
 world:	## sysroot and debug kernel, in the cache
@@ -107,28 +109,37 @@ guest:	## all that a guest needs, built in the world
 demo: guest	## boot two virtual chips, list them, move bytes through them
 	$(Q)$(TRN_VM) run --chips 2 $(DEMO_ARGS) -- sh -c 'trn-smi list && trn-bench copy'
 
+# What passed is not run again while nothing has changed, unless FORCE=1.
 check: check-native check-lint check-guest	## everything CI runs
 
 check-native:	## unit tests and sanitizers, ABI layout, in the world
 	$(Q)$(WORLD) sysroot
+	$(Q)tests/unit/if-changed
 	$(Q)$(world_make) check-unit-all
 
 check-lint:	## compiler warnings as errors, sparse, checkpatch
 	$(Q)$(WORLD) sysroot
+	$(Q)$(if $(filter 1,$(FORCE)),rm -rf $(lint_outputs))
 	$(Q)$(world_make) WARNINGS="-Wall -Wextra -Werror" O=build/world/werror all guest-programs
 	$(Q)$(world_make) WARNINGS="-Wall -Wextra -Werror" O=build/world/clang CC=clang all guest-programs
 	$(Q)$(world_make) modules-lint
+	@echo "lint: passed"
 
 check-guest: guest	## tests in guests, on the kernels LANES
 	$(Q)$(if $(filter debug,$(LANES)),$(WORLD) debug-kernel && $(world_make) modules-debug)
 	$(Q)tests/vm/run-lanes $(LANES) contract
 
 bench: guest	## benchmarks
-	$(Q)$(TRN_VM) run --chips 1 -- trn-bench copy --size 4K-256M --repeat 5
+	$(Q)$(TRN_VM) run --chips 1 -- sh -c 'trn-bench copy --size 4K-256M --repeat 5 && \
+		echo "The same, one copy at a time:" && \
+		trn-bench copy --size 4K-256M --repeat 5 --in-flight 1'
 	$(Q)$(TRN_VM) run --chips 1 --icount --timeout 1800 -- trn-bench memory
+	$(Q)$(TRN_VM) run --chips 1 --nvme 64M --icount -- trn-bench submit
+	$(Q)$(TRN_VM) run --chips 1 --nvme 64M -- trn-bench latency
 
 help:	## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | sort -u | expand -t 20
 	@echo "Variables: O=DIR output (build), V=1 show commands, DEMO_ARGS=… for trn-vm,"
 	@echo "LANES='stable backports debug' kernels for check-guest (all),"
+	@echo "FORCE=1 also tests and checks that passed and that nothing has changed for,"
 	@echo "TRN_CACHE=DIR world's cache, TRN_LONG=1 long counts in tests."

@@ -9,11 +9,10 @@ import options
 
 def main():
     try:
-        chosen = options.parse(sys.argv[1:])
+        return machine.run(options.parse(sys.argv[1:]))
     except options.UsageError as error:
         print(f"trn-vm: {error}; see tools/vm/trn-vm --help", file=sys.stderr)
         return 2
-    return machine.run(chosen)
 
 
 sys.exit(main())

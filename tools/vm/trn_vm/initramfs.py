@@ -41,6 +41,7 @@ def settings(options, kernel, build, directory):
     if not options.no_module:
         env["TRN_MODULE"] = str(kernel.driver())
     lines = [f"export {name}={shlex.quote(value)}" for name, value in env.items()]
+    nvme = kernel.module_files(["nvme"]) if options.nvme else []
     needed, params = [], []
     if not options.no_module:
         driver = kernel.driver().read_bytes()
@@ -52,6 +53,7 @@ def settings(options, kernel, build, directory):
         f"verb={VERBS[options.verb]}",
         f"load_module={'' if options.no_module else 1}",
         f"needed_modules=({shlex.join(map(str, needed))})",
+        f"nvme_modules=({shlex.join(map(str, nvme))})",
         f"module_params=({shlex.join(params)})",
         f"command=({shlex.join(options.command)})",
     ]

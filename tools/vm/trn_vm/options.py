@@ -18,12 +18,17 @@ tree, writable and at its own path; what was built for the guest is first in PAT
   --chips N         how many chips (default 1; 0 to 24)
   --hbm SIZE        HBM of each chip, e.g. 144G (default: the generation's)
   --aperture SIZE   HBM aperture of each chip, a power of two (default 256M)
-  --defect CHIP=KIND  hand on to trn-vdev: make that chip a faulty one
+  --largest-page SIZE  largest leaf of page tables that chips take: 4K, 2M, 1G (default)
+  --defect CHIP=KIND  make that chip a faulty one; kinds: build/world/bin/trn-vdev --help
   --no-module       do not load trn.ko
   --module-param NAME=VALUE  parameter for trn.ko
   --smp N           virtual CPUs (default 2)
   --mem SIZE        guest memory (default 2G)
   --iommu           give the guest an IOMMU
+  --nvme SIZE       also give the guest QEMU's NVMe disk, /dev/nvme0n1, of zeroes and in
+                    memory, with a queue for polling: a peer for benchmarks (not debug)
+  --suspend         a guest that can suspend to RAM; it boots a few seconds slower, and has no
+                    files any more after it has slept but those in memory
   --icount          count instructions: one nanosecond of guest time each, one CPU,
                     no heartbeat check, no job timeout, an hour for admin commands
   --timeout S       end the run after S seconds (default 600, 0 is never)
@@ -108,12 +113,15 @@ def parse(argv):
     parser.add_argument("--chips", type=count(0, 24), default=1)
     parser.add_argument("--hbm", type=size)
     parser.add_argument("--aperture", type=size, default=256 << 20)
-    parser.add_argument("--defect", action="append", default=[], type=name_value)
+    parser.add_argument("--largest-page")
+    parser.add_argument("--defect", action="append", default=[])
     parser.add_argument("--no-module", action="store_true")
     parser.add_argument("--module-param", action="append", default=[], type=name_value)
     parser.add_argument("--smp", type=count(1, 8), default=2)
     parser.add_argument("--mem", type=size, default=2 << 30)
     parser.add_argument("--iommu", action="store_true")
+    parser.add_argument("--nvme", type=size)
+    parser.add_argument("--suspend", action="store_true")
     parser.add_argument("--icount", action="store_true")
     parser.add_argument("--timeout", type=seconds)
     parser.add_argument("--append", default="")
@@ -131,8 +139,15 @@ def parse(argv):
             raise UsageError("shell needs a terminal; use run")
     if options.aperture & (options.aperture - 1) or options.aperture < 1 << 20:
         raise UsageError("--aperture must be a power of two, 1M or more")
+    if options.defect and not options.chips:
+        raise UsageError(f"--defect {options.defect[0]}: there is no such chip, --chips is 0")
     if options.mem < 256 << 20:
         raise UsageError("--mem must be 256M or more")
+    if options.nvme is not None:
+        if options.nvme < 1 << 20 or options.nvme % 4096:
+            raise UsageError("--nvme must be 1M or more, a multiple of 4096 bytes")
+        if options.kernel == "debug":
+            raise UsageError("--nvme: the debug kernel has no nvme driver; use stable or backports")
     if options.timeout is None:
         options.timeout = 600 if verb == "run" else 0
     if options.icount:

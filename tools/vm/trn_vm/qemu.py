@@ -53,7 +53,9 @@ class Qemu:
         arguments = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot"]
         arguments += ["-display", "none", "-vga", "none"]
         arguments += self.machine(options, kvm)
-        arguments += ["-kernel", str(vmlinux.unpacked(kernel.image)), "-initrd", initramfs]
+        # QEMU would load an unpacked kernel anew when the guest wakes up.
+        image = kernel.image if options.suspend else vmlinux.unpacked(kernel.image)
+        arguments += ["-kernel", str(image), "-initrd", initramfs]
         arguments += ["-append", kernel_arguments(options, kernel, kvm)]
         arguments += ["-serial", f"file:{directory}/console.log"]
         arguments += self.file_systems()
@@ -63,6 +65,8 @@ class Qemu:
             slot = chip + 1
             arguments += ["-device", f"pcie-root-port,id=port{chip},chassis={slot},slot={slot}"]
             arguments += ["-device", json.dumps(chip_device(chip, directory))]
+        if options.nvme:
+            arguments += self.nvme(options.nvme, directory)
         self.log_path = os.path.join(directory, "qemu.log")
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
@@ -99,6 +103,13 @@ class Qemu:
             arguments += ["-fsdev", f"local,id={tag},path={path},security_model=none{more}"]
             arguments += ["-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
         return arguments
+
+    def nvme(self, size, directory):
+        path = os.path.join(directory, "nvme")
+        with open(path, "wb") as disk:
+            disk.truncate(size)
+        return ["-blockdev", f"raw,node-name=nvme,file.driver=file,file.filename={path}",
+                "-device", "nvme,drive=nvme,serial=trn-vm"]
 
     def serial_ports(self, options):
         arguments = ["-device", "virtio-serial-pci,id=serial,max_ports=8"]

@@ -11,10 +11,11 @@ import socket
 import subprocess
 import time
 
+from options import UsageError
 from world import BUILD, CannotRun
 
 READY_TIMEOUT = 20
-
+WRONG_OPTIONS = 2  # trn-vdev's exit status, after one line that says which
 
 SYS_PIDFD_GETFD = 438  # on every architecture
 
@@ -49,6 +50,8 @@ class Vdev:
         self.command += ["--aperture", str(options.aperture)]
         if options.hbm is not None:
             self.command += ["--hbm", str(options.hbm)]
+        if options.largest_page is not None:
+            self.command += ["--largest-page", options.largest_page]
         for defect in options.defect:
             self.command += ["--defect", defect]
 
@@ -64,6 +67,8 @@ class Vdev:
         self.expected_death = False
         if not self.wait_ready():
             self.stop()
+            if self.process.returncode == WRONG_OPTIONS:
+                raise UsageError(self.log_tail().strip().removeprefix("trn-vdev: "))
             raise CannotRun("trn-vdev did not start:\n" + self.log_tail())
 
     def wait_ready(self):

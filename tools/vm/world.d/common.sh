@@ -114,6 +114,7 @@ need_tools() {
 
 	command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
 	command -v xz >/dev/null || missing+=(xz-utils)
+	command -v mount >/dev/null || missing+=(mount)
 	if [ "$(id -u)" -ne 0 ]; then
 		command -v newuidmap >/dev/null || missing+=(uidmap)
 	fi

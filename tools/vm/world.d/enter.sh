@@ -2,7 +2,7 @@
 # Running a command inside the sysroot.
 
 # What of the caller's environment goes along; all else is left behind.
-passed_variables='TERM|COLORTERM|NO_COLOR|COLUMNS|LINES|CI|TZ|V|SOURCE_DATE_EPOCH
+passed_variables='TERM|COLORTERM|NO_COLOR|COLUMNS|LINES|CI|TZ|V|FORCE|SOURCE_DATE_EPOCH
 MAKEFLAGS|MFLAGS|MAKELEVEL|MAKEOVERRIDES|KCFLAGS
 TRN_.*|CK_.*|OPENBLAS_.*|OMP_NUM_THREADS|.*SAN_OPTIONS'
 
