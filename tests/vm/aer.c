@@ -13,6 +13,7 @@
 
 #include <tests/check_run.h>
 
+#include "chip.h"
 #include "victim.h"
 
 #define SECOND INT64_C(1000000000)
@@ -52,19 +53,6 @@ static struct error port_of(unsigned int chip)
 	};
 }
 
-static uint64_t function_resets(int fd)
-{
-	struct drm_trn_query_recovery recovery = { 0 };
-	struct drm_trn_query query = {
-		.query = DRM_TRN_QUERY_RECOVERY,
-		.size = sizeof(recovery),
-		.pointer = (uintptr_t)&recovery,
-	};
-
-	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_QUERY, &query), 0);
-	return recovery.function_resets;
-}
-
 static void bus_error(uint32_t uncorrectable)
 {
 	int64_t end = trn_deadline(60 * SECOND);
@@ -79,19 +67,19 @@ static void bus_error(uint32_t uncorrectable)
 		close(fd);
 		return;
 	}
-	before = function_resets(fd);
+	before = chip_recovery(fd).function_resets;
 	victim_start(&victim, 0);
 	error.uncorrectable = uncorrectable;
 	ck_assert_msg(write(file, &error, sizeof(error)) == sizeof(error), "aer_inject: %s",
 		      strerror(errno));
-	while (function_resets(fd) == before) {
+	while (chip_recovery(fd).function_resets == before) {
 		ck_assert_int_lt(trn_deadline(0), end);
 		usleep(10000);
 	}
 	victim_check(&victim, -EIO);
 	victim_works_again(&victim);
 	victim_end(&victim);
-	ck_assert_uint_eq(function_resets(fd), before + 1);
+	ck_assert_uint_eq(chip_recovery(fd).function_resets, before + 1);
 	close(file);
 	close(fd);
 	victim_chip_works(0);

@@ -17,7 +17,7 @@ $(eval $(call guest_program,memory_full,tests/vm/memory_full.c $(vm_guest_memory
 $(eval $(call guest_program,memory_gone,tests/vm/memory_gone.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,memory_cost,tests/vm/memory_cost.c $(addprefix tools/trn-bench/,memory.c document.c report.c timing.c),check libdrm jansson,$(LIBTRN)))
 $(eval $(call guest_program,queue,tests/vm/queue.c $(vm_guest),check libdrm,$(LIBTRN)))
-$(eval $(call guest_program,recovery_dump,tests/vm/recovery_dump.c tests/vm/inject.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,recovery_dump,tests/vm/recovery_dump.c tests/vm/chip.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,submit,tests/vm/submit.c tests/vm/gate.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,eventfd,tests/vm/eventfd.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,limits,tests/vm/limits.c $(vm_guest),check libdrm,$(LIBTRN)))
@@ -33,10 +33,10 @@ $(eval $(call guest_program,fork,tests/vm/fork.c $(vm_worker),check libdrm,$(LIB
 $(eval $(call guest_program,never_stops,tests/vm/never_stops.c $(vm_worker),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,queue_gone,tests/vm/queue_gone.c tests/vm/worker.c tests/vm/chip.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,fail_nth,tests/vm/fail_nth.c tests/vm/worker.c tests/vm/chip.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
-$(eval $(call guest_program,reset,tests/vm/reset.c $(vm_victim),check libdrm,$(LIBTRN)))
-$(eval $(call guest_program,recover,tests/vm/recover.c tests/vm/inject.c $(vm_victim),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,reset,tests/vm/reset.c tests/vm/chip.c $(vm_victim),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,recover,tests/vm/recover.c tests/vm/chip.c $(vm_victim),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,suspend,tests/vm/suspend.c $(vm_victim),check libdrm,$(LIBTRN)))
-$(eval $(call guest_program,aer,tests/vm/aer.c $(vm_victim),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,aer,tests/vm/aer.c tests/vm/chip.c $(vm_victim),check libdrm,$(LIBTRN)))
 
 # 32-bit, and without any library.
 guest32_flags := -m32 -static -nostdlib -ffreestanding -fno-pie -fno-stack-protector

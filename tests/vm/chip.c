@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/netlink.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -43,18 +44,17 @@ static FILE *open_debugfs(unsigned int chip, const char *name)
 	return file;
 }
 
-/* drm-client-id of an open node. */
-static unsigned int client_id(int fd)
+uint64_t chip_client_id(int fd)
 {
 	char path[64], line[256];
-	unsigned int id = 0;
+	unsigned long long id = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	file = fopen(path, "r");
 	ck_assert_ptr_nonnull(file);
 	while (!id && fgets(line, sizeof(line), file))
-		sscanf(line, "drm-client-id: %u", &id);
+		sscanf(line, "drm-client-id: %llu", &id);
 	fclose(file);
 	ck_assert_uint_ne(id, 0);
 	return id;
@@ -87,7 +87,7 @@ struct chip_queue chip_queue(unsigned int chip, int fd, uint32_t queue)
 {
 	FILE *file = open_debugfs(chip, "queues");
 	char titles[256], line[256];
-	unsigned int client = client_id(fd);
+	uint64_t client = chip_client_id(fd);
 
 	ck_assert_ptr_nonnull(fgets(titles, sizeof(titles), file));
 	while (fgets(line, sizeof(line), file)) {
@@ -100,7 +100,7 @@ struct chip_queue chip_queue(unsigned int chip, int fd, uint32_t queue)
 			.vector = column(titles, line, "vector"),
 		};
 	}
-	ck_abort_msg("debugfs does not know queue %u of client %u", queue, client);
+	ck_abort_msg("debugfs does not know queue %u of client %" PRIu64, queue, client);
 	return (struct chip_queue){ 0 };
 }
 

@@ -11,6 +11,9 @@
 /* A request to trn-vdev, the members of the JSON object after the verb; fails if it is refused. */
 void chip_request(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* drm-client-id of an open node. */
+uint64_t chip_client_id(int fd);
+
 /* What debugfs has of a queue of the file. */
 struct chip_queue {
 	unsigned int number; /* the hardware's */

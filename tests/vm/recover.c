@@ -12,7 +12,7 @@
 
 #include <tests/check_run.h>
 
-#include "inject.h"
+#include "chip.h"
 #include "victim.h"
 
 #define SECOND INT64_C(1000000000)
@@ -46,15 +46,19 @@ static void use_admin_queue(void)
 }
 
 static const struct {
-	const char *request, *line;
+	const char *fault, *line;
 	bool admin; /* comes with the next admin command */
 } faults[] = {
-	{ "{\"verb\":\"inject\",\"chip\":0,\"fault\":\"heartbeat-stop\"}", "no heartbeat", false },
-	{ "{\"verb\":\"inject\",\"chip\":0,\"fault\":\"fatal\"}", "fatal error", false },
-	{ "{\"verb\":\"inject\",\"chip\":0,\"fault\":\"lost-completion\"}", "not done in", true },
-	{ "{\"verb\":\"inject\",\"chip\":0,\"fault\":\"garbage-completion\"}",
-	  "bad admin completion", true },
+	{ "heartbeat-stop", "no heartbeat", false },
+	{ "fatal", "fatal error", false },
+	{ "lost-completion", "not done in", true },
+	{ "garbage-completion", "bad admin completion", true },
 };
+
+static void inject(const char *fault)
+{
+	chip_request("inject", "\"chip\":0,\"fault\":\"%s\"", fault);
+}
 
 START_TEST(failure_is_survived)
 {
@@ -63,7 +67,7 @@ START_TEST(failure_is_survived)
 	struct victim victim;
 
 	victim_start(&victim, 0);
-	inject("%s", faults[_i].request);
+	inject(faults[_i].fault);
 	if (faults[_i].admin)
 		use_admin_queue();
 	victim_check(&victim, -EIO);
@@ -106,14 +110,14 @@ START_TEST(failure_again_and_again)
 	fd = guest_open(0);
 	resets = log_lines("warn", "chip was reset");
 	for (i = 1; i <= 4; i++) {
-		inject("%s", faults[1].request);
+		inject(faults[1].fault);
 		/* The fault is noticed, and the chip is back. */
 		while (log_lines("warn", "chip was reset") < resets + i)
 			usleep(50000);
 		victim_chip_works(0);
 	}
 	victim_start(&victim, 0);
-	inject("%s", faults[1].request);
+	inject(faults[1].fault);
 	expect_death(fd);
 	victim_check(&victim, -ENODEV);
 	victim_end(&victim);
@@ -190,12 +194,12 @@ START_TEST(unplugged)
 	guest_pci(0, pci, sizeof(pci));
 	victim_start(&victim, 0);
 	begin = trn_deadline(0);
-	inject("{\"verb\":\"unplug\",\"chip\":0}");
+	chip_request("unplug", "\"chip\":0");
 	expect_death(fd);
 	victim_check(&victim, -ENODEV);
 	ck_assert_int_lt(trn_deadline(0), begin + 10 * SECOND);
 	ck_assert_int_eq(log_lines("err", "chip is dead"), errors + 1);
-	inject("{\"verb\":\"plug\",\"chip\":0}");
+	chip_request("plug", "\"chip\":0");
 	remove_and_rescan(pci);
 	victim_end(&victim);
 	close(fd);
@@ -213,12 +217,12 @@ START_TEST(unplugged_and_removed)
 	guest_pci(0, pci, sizeof(pci));
 	victim_start(&victim, 0);
 	victim_attribute(0, "remove", path, sizeof(path));
-	inject("{\"verb\":\"unplug\",\"chip\":0}");
+	chip_request("unplug", "\"chip\":0");
 	begin = trn_deadline(0);
 	guest_fails(victim_write(path, "1"), 0);
 	ck_assert_int_lt(trn_deadline(0), begin + 10 * SECOND);
 	victim_check(&victim, -ENODEV);
-	inject("{\"verb\":\"plug\",\"chip\":0}");
+	chip_request("plug", "\"chip\":0");
 	guest_fails(victim_write("/sys/bus/pci/rescan", "1"), 0);
 	victim_end(&victim);
 	victim_chip_works(0);
@@ -235,7 +239,7 @@ START_TEST(dead)
 	if (killed)
 		ck_assert_int_eq(system("trn-vmctl vm kill-vdev >/dev/null"), 0);
 	else
-		inject("{\"verb\":\"inject\",\"chip\":0,\"fault\":\"death\"}");
+		inject("death");
 	expect_death(fd);
 	victim_check(&victim, -ENODEV);
 	victim_end(&victim);

@@ -27,8 +27,8 @@
 #include <hw/trn_mmu.h>
 #include <tests/check_run.h>
 
+#include "chip.h"
 #include "guest.h"
-#include "inject.h"
 
 #define SECOND	 INT64_C(1000000000)
 #define MIB	 (UINT64_C(1) << 20)
@@ -42,19 +42,6 @@
 static int fd;
 static uint32_t context;
 static char dump[65536];
-
-static struct drm_trn_query_recovery recovery(void)
-{
-	struct drm_trn_query_recovery counters;
-	struct drm_trn_query query = {
-		.query = DRM_TRN_QUERY_RECOVERY,
-		.size = sizeof(counters),
-		.pointer = (uintptr_t)&counters,
-	};
-
-	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_QUERY, &query), 0);
-	return counters;
-}
 
 static void pause_ms(long ms)
 {
@@ -174,41 +161,6 @@ static void expect_level(uint64_t va, int level, const char *kind)
 	ck_assert_str_eq(strrchr(line, ' ') + 1, kind);
 }
 
-static uint64_t client_id(void)
-{
-	unsigned long long client = 0;
-	char path[64], line[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	file = fopen(path, "r");
-	ck_assert_ptr_nonnull(file);
-	while (fgets(line, sizeof(line), file))
-		sscanf(line, "drm-client-id: %llu", &client);
-	fclose(file);
-	ck_assert_uint_gt(client, 0);
-	return client;
-}
-
-/* The hardware's number of a queue of ours. */
-static unsigned int hardware_queue(uint32_t handle)
-{
-	unsigned int queue, found_handle;
-	unsigned long long client;
-	char line[512];
-	FILE *file = popen("cat /sys/kernel/debug/accel/*/queues", "r");
-
-	ck_assert_ptr_nonnull(file);
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%u %u %llu", &queue, &found_handle, &client) == 3 &&
-		    found_handle == handle && client == client_id()) {
-			pclose(file);
-			return queue;
-		}
-	}
-	ck_abort_msg("queue %u is not in debugfs", handle);
-}
-
 static uint32_t make_queue(uint32_t mode, uint64_t ring_va, uint32_t timeout_ms)
 {
 	struct drm_trn_queue_create create = {
@@ -264,7 +216,7 @@ static void map_page(void)
 /* Kernel queue, an address beside a mapped page: the walk ends at the last level. */
 START_TEST(fault_beside_page)
 {
-	struct drm_trn_query_recovery before = recovery(), after;
+	struct drm_trn_query_recovery before = chip_recovery(fd), after;
 	uint64_t va = BO_VA + 4096;
 	uint32_t queue, syncobj = guest_syncobj(fd);
 	struct trn_packet packets[3];
@@ -284,7 +236,7 @@ START_TEST(fault_beside_page)
 	expect_in_line("device: ", "generation trn");
 	expect_line("rung: stop");
 	snprintf(line, sizeof(line), "queue: id %u handle %u client %" PRIu64 " ",
-		 hardware_queue(queue), queue, client_id());
+		 chip_queue(0, fd, queue).number, queue, chip_client_id(fd));
 	expect_in_line(line, " mode kernel ");
 	snprintf(line, sizeof(line),
 		 "stop: reason %u FAULT_UNMAPPED packet 1 access read address 0x%" PRIx64,
@@ -303,7 +255,7 @@ START_TEST(fault_beside_page)
 	expect_level(va, 1, "table");
 	expect_level(va, 0, "invalid");
 
-	after = recovery();
+	after = chip_recovery(fd);
 	ck_assert_uint_eq(after.queue_stops, before.queue_stops + 1);
 	ck_assert_uint_eq(after.queue_resets, before.queue_resets);
 	ck_assert_uint_eq(after.context_resets, before.context_resets);
@@ -387,7 +339,7 @@ START_TEST(many_mistakes_one_dump)
 {
 	struct trn_packet packet = guest_fill(BO_VA, 8, 0, 0);
 	uint32_t queues[8], syncobj = guest_syncobj(fd);
-	struct drm_trn_query_recovery before = recovery();
+	struct drm_trn_query_recovery before = chip_recovery(fd);
 	char line[64];
 	int i;
 
@@ -397,9 +349,9 @@ START_TEST(many_mistakes_one_dump)
 		guest_fails(guest_submit(fd, queues[i], &packet, 1, syncobj), 0);
 		guest_fails(guest_job(fd, syncobj, 30), -EFAULT);
 	}
-	ck_assert_uint_eq(recovery().queue_stops, before.queue_stops + 8);
+	ck_assert_uint_eq(chip_recovery(fd).queue_stops, before.queue_stops + 8);
 	read_dump();
-	snprintf(line, sizeof(line), "queue: id %u ", hardware_queue(queues[0]));
+	snprintf(line, sizeof(line), "queue: id %u ", chip_queue(0, fd, queues[0]).number);
 	line_of(line);
 }
 END_TEST
@@ -451,8 +403,8 @@ static void expect_uevent(int sock, const char *what, uint64_t client)
 
 static void inject_hang(uint32_t queue, const char *cure)
 {
-	inject("{\"verb\":\"inject\",\"chip\":0,\"fault\":\"hang\",\"queue\":%u,\"cure\":\"%s\"}",
-	       hardware_queue(queue), cure);
+	chip_request("inject", "\"chip\":0,\"fault\":\"hang\",\"queue\":%u,\"cure\":\"%s\"",
+		     chip_queue(0, fd, queue).number, cure);
 }
 
 /* A context of a new file fills a page and finds it filled. */
@@ -481,7 +433,7 @@ static void expect_innocent_works(void)
 START_TEST(job_too_long)
 {
 	static struct trn_packet packets[511];
-	struct drm_trn_query_recovery before = recovery(), after;
+	struct drm_trn_query_recovery before = chip_recovery(fd), after;
 	uint32_t syncobj = guest_syncobj(fd), behind = guest_syncobj(fd);
 	uint32_t bo = guest_bo(fd, DRM_TRN_BO_HBM, 2 * BIG_SIZE), queue;
 	struct drm_trn_queue_create create = {
@@ -511,13 +463,13 @@ START_TEST(job_too_long)
 	guest_fails(guest_submit(fd, queue, packets, 1, behind), -EIO);
 	ck_assert_uint_eq(queue_error(queue).reason, TRN_STOP_TIME_LIMIT);
 
-	expect_uevent(uevents, "queue", client_id());
+	expect_uevent(uevents, "queue", chip_client_id(fd));
 	close(uevents);
 	read_dump();
 	expect_line("rung: queue");
 	expect_in_line("stop: ", " TIME_LIMIT packet ");
 	expect_in_line("chip: ", "state running");
-	after = recovery();
+	after = chip_recovery(fd);
 	ck_assert_uint_eq(after.queue_resets, before.queue_resets + 1);
 	ck_assert_uint_eq(after.queue_stops, before.queue_stops);
 	ck_assert_uint_eq(after.context_resets, before.context_resets);
@@ -529,7 +481,7 @@ END_TEST
 /* The same, by packets: the chip's own limit.  Neither it nor the driver counts the time of a park. */
 START_TEST(packet_too_long)
 {
-	struct drm_trn_query_recovery before = recovery();
+	struct drm_trn_query_recovery before = chip_recovery(fd);
 	uint32_t bo = guest_bo(fd, DRM_TRN_BO_HBM, 16 * BIG_SIZE);
 	uint32_t syncobj = guest_syncobj(fd), queue;
 	struct trn_packet packet = guest_copy(BIG_VA + 8 * BIG_SIZE, BIG_VA, 8 * BIG_SIZE);
@@ -543,7 +495,7 @@ START_TEST(packet_too_long)
 	guest_fails(guest_submit(fd, queue, &packet, 1, syncobj), 0);
 	guest_fails(guest_job(fd, syncobj, 60), -ETIME);
 	ck_assert_uint_eq(queue_error(queue).reason, TRN_STOP_TIME_LIMIT);
-	ck_assert_uint_eq(recovery().queue_stops, before.queue_stops + 1);
+	ck_assert_uint_eq(chip_recovery(fd).queue_stops, before.queue_stops + 1);
 	read_dump();
 	expect_line("rung: stop");
 	expect_packet(0, "COPY", &packet);
@@ -570,7 +522,7 @@ static uint32_t hang(const char *cure, uint32_t timeout_ms, uint32_t syncobj)
 
 static void expect_counters(const struct drm_trn_query_recovery *before, int rung, int resets)
 {
-	struct drm_trn_query_recovery after = recovery();
+	struct drm_trn_query_recovery after = chip_recovery(fd);
 
 	ck_assert_uint_eq(after.queue_stops, before->queue_stops);
 	ck_assert_uint_eq(after.queue_resets, before->queue_resets + (unsigned int)resets);
@@ -581,9 +533,9 @@ static void expect_counters(const struct drm_trn_query_recovery *before, int run
 START_TEST(hung_job)
 {
 	uint32_t syncobj = guest_syncobj(fd), sibling_job = guest_syncobj(fd);
-	struct drm_trn_query_recovery before = recovery();
+	struct drm_trn_query_recovery before = chip_recovery(fd);
 	struct trn_packet hung, packet = guest_fill(BO_VA, 64, 2, 0);
-	uint64_t client = client_id();
+	uint64_t client = chip_client_id(fd);
 	uint32_t queue, sibling;
 	char line[64];
 	int uevents;
@@ -625,7 +577,7 @@ END_TEST
 /* Destroying a queue whose engine hangs recovers too, and so does killing its process. */
 START_TEST(destroy_hung_queue)
 {
-	struct drm_trn_query_recovery before = recovery();
+	struct drm_trn_query_recovery before = chip_recovery(fd);
 	uint32_t syncobj = guest_syncobj(fd);
 	struct drm_trn_queue_destroy destroy;
 
@@ -647,7 +599,7 @@ END_TEST
 
 START_TEST(kill_with_hung_queue)
 {
-	struct drm_trn_query_recovery before = recovery();
+	struct drm_trn_query_recovery before = chip_recovery(fd);
 	int status, ready[2];
 	char byte;
 	pid_t child;
@@ -665,6 +617,8 @@ START_TEST(kill_with_hung_queue)
 			pause();
 		_exit(1);
 	}
+	/* If the child fails there is nothing to read, and no waiting for it. */
+	close(ready[1]);
 	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
 	ck_assert_int_eq(kill(child, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -718,7 +672,7 @@ START_TEST(tracepoints)
 	accel = minor(node.st_rdev);
 	map_page();
 	queue = make_queue(DRM_TRN_QUEUE_KERNEL, 0, 0);
-	hardware = hardware_queue(queue);
+	hardware = chip_queue(0, fd, queue).number;
 	good = guest_fill(BO_VA, 64, 1, 0);
 	bad = guest_fill(BO_VA + 4096, 64, 1, 0);
 	write_file(TRACING "trace", "");
@@ -741,7 +695,7 @@ START_TEST(tracepoints)
 	snprintf(text, sizeof(text),
 		 "trn_queue_stop: accel=%u queue=%u client=%" PRIu64
 		 " reason=%u packet=2 access=%u address=0x%" PRIx64 "\n",
-		 accel, hardware, client_id(), TRN_STOP_FAULT_UNMAPPED, TRN_ACCESS_WRITE, BO_VA + 4096);
+		 accel, hardware, chip_client_id(fd), TRN_STOP_FAULT_UNMAPPED, TRN_ACCESS_WRITE, BO_VA + 4096);
 	expect_trace(text);
 }
 END_TEST

@@ -14,6 +14,7 @@
 
 #include <tests/check_run.h>
 
+#include "chip.h"
 #include "victim.h"
 
 #define SECOND	INT64_C(1000000000)
@@ -36,28 +37,15 @@ static int64_t reset(unsigned int chip, const char *method)
 	return (trn_deadline(0) - start) / 1000000;
 }
 
-static struct drm_trn_query_recovery counters(int fd)
-{
-	struct drm_trn_query_recovery recovery = { 0 };
-	struct drm_trn_query query = {
-		.query = DRM_TRN_QUERY_RECOVERY,
-		.size = sizeof(recovery),
-		.pointer = (uintptr_t)&recovery,
-	};
-
-	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_QUERY, &query), 0);
-	return recovery;
-}
-
 START_TEST(idle)
 {
 	struct drm_trn_query_recovery before, after;
 	int fd = guest_open(0);
 	uint64_t free_before = guest_free(fd);
 
-	before = counters(fd);
+	before = chip_recovery(fd);
 	reset(0, methods[_i]);
-	after = counters(fd);
+	after = chip_recovery(fd);
 	ck_assert_uint_eq(after.function_resets, before.function_resets + 1);
 	ck_assert_uint_eq(after.contexts_lost, before.contexts_lost);
 	ck_assert_uint_eq(guest_free(fd), free_before);
@@ -72,14 +60,14 @@ START_TEST(in_use)
 	int fd = guest_open(0);
 	struct victim victim;
 
-	before = counters(fd);
+	before = chip_recovery(fd);
 	victim_start(&victim, 0);
 	reset(0, methods[_i]);
 	victim_check(&victim, -EIO);
 	victim_works_again(&victim);
 	/* And those that began after the first reset. */
 	reset(0, methods[_i]);
-	after = counters(fd);
+	after = chip_recovery(fd);
 	ck_assert_uint_eq(after.function_resets, before.function_resets + 2);
 	ck_assert_uint_eq(after.contexts_lost, before.contexts_lost + 2);
 	victim_end(&victim);
@@ -101,7 +89,7 @@ START_TEST(other_chip_works_on)
 		return;
 	}
 	fd = guest_open(1);
-	before = counters(fd);
+	before = chip_recovery(fd);
 	mover = guest_mover(fd);
 	hbm = guest_bo(fd, DRM_TRN_BO_HBM, 4 * MIB);
 	guest_fill_object(&mover, hbm, 4 * MIB, 9);
@@ -116,7 +104,7 @@ START_TEST(other_chip_works_on)
 		guest_check_object(&mover, hbm, 4 * MIB, 9);
 	ck_assert(WIFEXITED(status) && !WEXITSTATUS(status));
 	guest_check_object(&mover, hbm, 4 * MIB, 9);
-	after = counters(fd);
+	after = chip_recovery(fd);
 	ck_assert_uint_eq(after.function_resets, before.function_resets);
 	guest_mover_end(&mover);
 	close(fd);
