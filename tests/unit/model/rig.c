@@ -425,6 +425,14 @@ void rig_map(struct rig *rig, const struct rig_space *space, uint64_t va, uint64
 	rig_map_leaves(rig, space, va, target, address, length, 0);
 }
 
+void *rig_map_host_page(struct rig *rig, const struct rig_space *space, uint64_t va)
+{
+	uint64_t dma = rig_alloc(rig, TRN_PAGE_SIZE);
+
+	rig_map(rig, space, va, TRN_PTE_TARGET_HOST, dma, TRN_PAGE_SIZE);
+	return rig_pointer(rig, dma);
+}
+
 uint16_t rig_invalidate(struct rig *rig, uint16_t asid, uint64_t va, uint64_t length)
 {
 	return rig_admin(rig, (struct trn_admin_command){

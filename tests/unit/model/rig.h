@@ -135,6 +135,8 @@ void rig_map(struct rig *rig, const struct rig_space *space, uint64_t va, uint64
 /* The same with leaves of level, whose size all three are multiples of. */
 void rig_map_leaves(struct rig *rig, const struct rig_space *space, uint64_t va, uint64_t target,
 		    uint64_t address, uint64_t length, unsigned int level);
+/* Maps a new page of the host's at va, and returns it. */
+void *rig_map_host_page(struct rig *rig, const struct rig_space *space, uint64_t va);
 uint16_t rig_invalidate(struct rig *rig, uint16_t asid, uint64_t va, uint64_t length);
 
 /* A queue with its ring mapped at 1 TiB + id × 1 MiB of ring_space; vector 1 + id % 32. */

@@ -21,14 +21,11 @@ static __le64 *fence;
 
 static void make_queues(void)
 {
-	uint64_t dma = rig_alloc(&rig, TRN_PAGE_SIZE);
-
 	rig_space_create(&rig, &kernel, 0);
 	rig_space_create(&rig, &space, 1);
 	rig_queue_create_limited(&rig, &queue, 0, &kernel, &space, 3, 0, LIMIT_MS);
 	rig_queue_create(&rig, &other, 1, &kernel, &kernel, 6);
-	fence = rig_pointer(&rig, dma);
-	rig_map(&rig, &kernel, FENCE_VA, TRN_PTE_TARGET_HOST, dma, TRN_PAGE_SIZE);
+	fence = rig_map_host_page(&rig, &kernel, FENCE_VA);
 	rig_map(&rig, &space, DATA_VA, TRN_PTE_TARGET_HBM, 0, DATA_SIZE);
 }
 

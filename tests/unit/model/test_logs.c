@@ -18,8 +18,7 @@ static void setup(void)
 	rig_ready(&rig);
 	rig_space_create(&rig, &kernel, 0);
 	rig_space_create(&rig, &space, 1);
-	rig_map(&rig, &kernel, FENCE_VA, TRN_PTE_TARGET_HOST, rig_alloc(&rig, TRN_PAGE_SIZE),
-		TRN_PAGE_SIZE);
+	rig_map_host_page(&rig, &kernel, FENCE_VA);
 	rig_map(&rig, &space, DATA_VA, TRN_PTE_TARGET_HBM, 0, DATA_SIZE);
 }
 

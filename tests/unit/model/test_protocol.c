@@ -19,14 +19,10 @@ static __le64 *fence;
 
 static void setup(void)
 {
-	uint64_t dma;
-
 	rig_ready(&rig);
 	rig_space_create(&rig, &space, 0);
 	rig_queue_create(&rig, &queue, 0, &space, &space, 8);
-	dma = rig_alloc(&rig, TRN_PAGE_SIZE);
-	rig_map(&rig, &space, FENCE_VA, TRN_PTE_TARGET_HOST, dma, TRN_PAGE_SIZE);
-	fence = rig_pointer(&rig, dma);
+	fence = rig_map_host_page(&rig, &space, FENCE_VA);
 }
 
 static void teardown(void)

@@ -16,16 +16,12 @@ static __le64 *fence;
 
 static void setup(void)
 {
-	uint64_t dma;
-
 	rig_ready(&rig);
 	rig_space_create(&rig, &kernel, 0);
 	rig_space_create(&rig, &space, 1);
 	rig_queue_create(&rig, &queue, 0, &kernel, &space, 3);
 	rig_queue_create(&rig, &other, 1, &kernel, &kernel, 3);
-	dma = rig_alloc(&rig, TRN_PAGE_SIZE);
-	fence = rig_pointer(&rig, dma);
-	rig_map(&rig, &kernel, FENCE_VA, TRN_PTE_TARGET_HOST, dma, TRN_PAGE_SIZE);
+	fence = rig_map_host_page(&rig, &kernel, FENCE_VA);
 	rig_map(&rig, &space, DATA_VA, TRN_PTE_TARGET_HBM, 0, DATA_SIZE);
 }
 

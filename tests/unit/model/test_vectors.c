@@ -17,8 +17,7 @@ static void setup(void)
 {
 	rig_ready(&rig);
 	rig_space_create(&rig, &kernel, 0);
-	rig_map(&rig, &kernel, FENCE_VA, TRN_PTE_TARGET_HOST, rig_alloc(&rig, TRN_PAGE_SIZE),
-		TRN_PAGE_SIZE);
+	rig_map_host_page(&rig, &kernel, FENCE_VA);
 	rig_queue_create(&rig, &queue, 0, &kernel, &kernel, 6);
 	rig_queue_create(&rig, &other, 1, &kernel, &kernel, 6);
 	trn_store64(&queue.control->wake_at, 1);
@@ -183,8 +182,7 @@ START_TEST(disable_forgets)
 	rig_run(&rig);
 	ck_assert_uint_eq(raised(&queue), 1);
 	rig_space_create(&rig, &again, 0);
-	rig_map(&rig, &again, FENCE_VA, TRN_PTE_TARGET_HOST, rig_alloc(&rig, TRN_PAGE_SIZE),
-		TRN_PAGE_SIZE);
+	rig_map_host_page(&rig, &again, FENCE_VA);
 	rig_queue_create(&rig, &fresh, 0, &again, &again, 6);
 	trn_store64(&fresh.control->wake_at, 1);
 	raise_vector(&fresh);
