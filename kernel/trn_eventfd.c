@@ -137,11 +137,9 @@ int trn_ioctl_queue_eventfd(struct drm_device *drm, void *data, struct drm_file 
 
 	if (args->flags || args->pad || !args->value || !IS_ALIGNED(args->va, sizeof(__le64)))
 		return -EINVAL;
-	if (trn_device_gone(to_trn_device(drm)))
-		return -ENODEV;
-	queue = trn_queue_get(drm_file->driver_priv, args->queue);
-	if (!queue)
-		return -ENOENT;
+	queue = trn_queue_get(drm_file, args->queue);
+	if (IS_ERR(queue))
+		return PTR_ERR(queue);
 	ret = queue->mode == DRM_TRN_QUEUE_USER ? trn_eventfd(queue, args) : -EINVAL;
 	trn_queue_put(queue);
 	return ret;

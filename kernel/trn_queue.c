@@ -84,9 +84,14 @@ static struct trn_queue *trn_queue_lookup(struct xarray *queues, u32 index)
 	return queue;
 }
 
-struct trn_queue *trn_queue_get(struct trn_file *file, u32 handle)
+/* The queue that a call names, with a reference; -ENODEV the chip is gone; -ENOENT. */
+struct trn_queue *trn_queue_get(struct drm_file *drm_file, u32 handle)
 {
-	return trn_queue_lookup(&file->queues, handle);
+	struct trn_file *file = drm_file->driver_priv;
+
+	if (trn_device_gone(file->tdev))
+		return ERR_PTR(-ENODEV);
+	return trn_queue_lookup(&file->queues, handle) ?: ERR_PTR(-ENOENT);
 }
 
 /* The address space of the operands. */
@@ -621,11 +626,9 @@ int trn_ioctl_queue_error(struct drm_device *drm, void *data, struct drm_file *d
 
 	if (args->reason || args->packet || args->access || args->address)
 		return -EINVAL;
-	if (trn_device_gone(to_trn_device(drm)))
-		return -ENODEV;
-	queue = trn_queue_get(drm_file->driver_priv, args->queue);
-	if (!queue)
-		return -ENOENT;
+	queue = trn_queue_get(drm_file, args->queue);
+	if (IS_ERR(queue))
+		return PTR_ERR(queue);
 	ret = trn_device_lost(queue->tdev, queue->epoch);
 	spin_lock_irqsave(&queue->lock, flags);
 	args->reason = queue->stop.reason;

@@ -117,7 +117,7 @@ struct trn_queue {
 };
 
 u32 trn_queue_timeout_max(u32 mode);
-struct trn_queue *trn_queue_get(struct trn_file *file, u32 handle);
+struct trn_queue *trn_queue_get(struct drm_file *drm_file, u32 handle);
 u16 trn_queue_asid(const struct trn_queue *queue);
 struct trn_queue *trn_queue_get_by_id(struct trn_device *tdev, u32 id);
 void trn_queue_put(struct trn_queue *queue);

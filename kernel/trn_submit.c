@@ -513,11 +513,9 @@ int trn_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *drm_fi
 
 	if (args->flags)
 		return -EINVAL;
-	if (trn_device_gone(to_trn_device(drm)))
-		return -ENODEV;
-	queue = trn_queue_get(drm_file->driver_priv, args->queue);
-	if (!queue)
-		return -ENOENT;
+	queue = trn_queue_get(drm_file, args->queue);
+	if (IS_ERR(queue))
+		return PTR_ERR(queue);
 	if (queue->mode != DRM_TRN_QUEUE_KERNEL) {
 		ret = -EINVAL;
 		goto out_put;

@@ -180,11 +180,9 @@ int trn_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *drm_file
 
 	if (args->flags || !args->value || !IS_ALIGNED(args->va, sizeof(__le64)))
 		return -EINVAL;
-	if (trn_device_gone(to_trn_device(drm)))
-		return -ENODEV;
-	queue = trn_queue_get(drm_file->driver_priv, args->queue);
-	if (!queue)
-		return -ENOENT;
+	queue = trn_queue_get(drm_file, args->queue);
+	if (IS_ERR(queue))
+		return PTR_ERR(queue);
 	ret = trn_device_lost(queue->tdev, queue->epoch);
 	if (!ret)
 		ret = queue->mode == DRM_TRN_QUEUE_USER ? trn_wait(queue, args) : -EINVAL;
