@@ -94,6 +94,8 @@ void trn_admin_stop(struct trn_device *tdev)
 		if (slot->state == TRN_ADMIN_SLOT_IN_FLIGHT)
 			trn_admin_complete(slot, trn_admin_error(tdev));
 	}
+	/* Nobody waits for it, and the chip has forgotten it. */
+	admin->slots[TRN_ADMIN_EVENT_SLOT].state = TRN_ADMIN_SLOT_FREE;
 	spin_unlock(&admin->lock);
 	wake_up_all(&admin->slot_freed);
 }

@@ -12,6 +12,7 @@
 #define VA	 UINT64_C(0x10000000)
 #define BIND_VA	 UINT64_C(0x20000000)
 #define COPY_VA	 UINT64_C(0x40000000)
+#define NOWHERE	 UINT64_C(0x400000000000)
 #define COPIES	 16
 #define COPY_SIZE (16 * MIB)
 
@@ -203,6 +204,8 @@ void victim_works_again(struct victim *victim)
 	struct drm_trn_context_destroy context = { .context = victim->context };
 	uint32_t next = guest_context(victim->fd), next_queue;
 	struct trn_packet fill = guest_fill(VA, VICTIM_SIZE, 0x5a, 0), fence = guest_fence_write(5);
+	struct trn_packet bad = guest_fill(NOWHERE, 8, 0, 0);
+	uint32_t failed = guest_syncobj(victim->fd);
 	static uint8_t wanted[VICTIM_SIZE];
 	struct guest_user_queue user;
 
@@ -216,6 +219,9 @@ void victim_works_again(struct victim *victim)
 	user = guest_user_queue(victim->fd, next);
 	guest_push(&user, &fence);
 	guest_fails(guest_wait(&user, 5, trn_deadline(60 * SECOND)), 0);
+	/* The chip tells of events again. */
+	guest_fails(guest_submit(victim->fd, next_queue, &bad, 1, failed), 0);
+	guest_fails(guest_job(victim->fd, failed, 30), -EFAULT);
 
 	/* The lost ones can be given back, and their ids are gone then. */
 	guest_fails(guest_ioctl(victim->fd, DRM_IOCTL_TRN_QUEUE_DESTROY, &queue), 0);
