@@ -8,7 +8,6 @@
 
 #include "timing.h"
 
-/* With --icount a moment of idleness may be seconds of the guest's time: not each is news. */
 #define PROGRESS_OBJECTS 5000
 
 struct rig {
