@@ -41,14 +41,16 @@ static int endless_packet(struct worker *guilty)
 	return worker_submit(guilty, &packet, 1);
 }
 
-/* Packets of which none is long, but all together. */
+/* Packets of which none is long, but all together: 4 GiB in cache take 40 ms of a fast host, so
+ * that the job takes longer than its limit there too.
+ */
 static int endless_job(struct worker *guilty)
 {
 	struct trn_packet packets[32];
 	int i;
 
 	for (i = 0; i < 32; i++)
-		packets[i] = worker_long_packet(guilty, UINT64_C(1) << 30);
+		packets[i] = worker_long_packet(guilty, UINT64_C(1) << 32);
 	return worker_submit(guilty, packets, 32);
 }
 
