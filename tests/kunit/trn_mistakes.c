@@ -53,11 +53,16 @@ static void use_after_free(void)
 		WRITE_ONCE(memory[8], 1);
 }
 
+/* Several: kmemleak takes an object for used when its address still lies about somewhere. */
 static void leak(void)
 {
-	void *memory = kmalloc(4000, GFP_KERNEL);
+	void *memory;
+	int i;
 
-	OPTIMIZER_HIDE_VAR(memory);
+	for (i = 0; i < 8; i++) {
+		memory = kmalloc(4000, GFP_KERNEL);
+		OPTIMIZER_HIDE_VAR(memory);
+	}
 }
 
 static int __init trn_mistakes_init(void)
