@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * suspend test|ram: the system sleeps, with chips idle and in use.  "test" is all of it but the
- * last step; "ram" is real, and the clock wakes the system up.  TRN_SUSPENDS is how often (5; 20 with
- * TRN_LONG=1).
+ * The system sleeps, with chips idle and in use: all of it but the last step, and then really,
+ * until the clock wakes it up.  TRN_SUSPENDS is how often each (5; 20 with TRN_LONG=1).  Run by
+ * suspend.sh.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,10 @@
 
 #define SECOND INT64_C(1000000000)
 
-static bool real;
+enum depth {
+	BUT_FOR_THE_LAST_STEP,
+	TO_RAM
+};
 
 static unsigned int times(void)
 {
@@ -40,15 +43,22 @@ static int64_t slept(void)
 	return (with.tv_sec - without.tv_sec) * SECOND + with.tv_nsec - without.tv_nsec;
 }
 
-/* Returns how long it took. */
-static int64_t suspend_but_for_the_last_step(void)
+static void suspend_but_for_the_last_step(void)
 {
-	int64_t start = trn_deadline(0);
-
 	guest_fails(victim_write("/sys/module/suspend/parameters/pm_test_delay", "0"), 0);
 	guest_fails(victim_write("/sys/power/pm_test", "platform"), 0);
 	guest_fails(victim_write("/sys/power/state", "mem"), 0);
-	return trn_deadline(0) - start;
+}
+
+/* How long that takes. */
+static int64_t took;
+
+static void measure(void)
+{
+	int64_t start = trn_deadline(0);
+
+	suspend_but_for_the_last_step();
+	took = trn_deadline(0) - start;
 }
 
 /*
@@ -85,8 +95,8 @@ static void restore_bridge(const struct bridge *bridge)
 
 static void suspend_to_ram(void)
 {
-	/* An alarm before the system sleeps would never wake it up. */
-	int64_t seconds = 3 + 3 * suspend_but_for_the_last_step() / SECOND, before = slept();
+	/* An alarm that comes before the system sleeps would never wake it up. */
+	int64_t seconds = 3 + 3 * took / SECOND, before = slept();
 	struct bridge bridge = save_bridge();
 	char alarm[24];
 
@@ -99,17 +109,18 @@ static void suspend_to_ram(void)
 	ck_assert_int_gt(slept(), before);
 }
 
-static void suspend(void)
+static void suspend(int depth)
 {
-	if (real)
+	if (depth == TO_RAM)
 		suspend_to_ram();
 	else
 		suspend_but_for_the_last_step();
 }
 
-static void progress(const char *what, unsigned int count)
+static void progress(const char *what, int depth, unsigned int count)
 {
-	fprintf(stderr, "suspend: %s, %u of %u\n", what, count, times());
+	fprintf(stderr, "suspend: %s, %s, %u of %u\n", what,
+		depth == TO_RAM ? "to RAM" : "but for the last step", count, times());
 }
 
 START_TEST(idle)
@@ -118,12 +129,13 @@ START_TEST(idle)
 	int fd = guest_open(0);
 	uint64_t before = guest_free(fd);
 
+	measure();
 	for (i = 1; i <= times(); i++) {
-		suspend();
+		suspend(_i);
 		ck_assert_uint_eq(guest_free(fd), before);
 		for (chip = 0; chip < guest_chips(); chip++)
 			victim_chip_works(chip);
-		progress("idle", i);
+		progress("idle", _i, i);
 	}
 	close(fd);
 }
@@ -134,14 +146,15 @@ START_TEST(in_use)
 	static struct victim victim;
 	unsigned int i;
 
+	measure();
 	for (i = 1; i <= times(); i++) {
 		victim_start(&victim, 0);
-		suspend();
+		suspend(_i);
 		victim_check(&victim, -EIO);
 		victim_works_again(&victim);
 		victim_end(&victim);
 		victim_chip_works(0);
-		progress("in use", i);
+		progress("in use", _i, i);
 	}
 }
 END_TEST
@@ -166,21 +179,15 @@ START_TEST(hibernation_is_refused)
 }
 END_TEST
 
-int main(int argc, char **argv)
+int main(void)
 {
 	Suite *suite = suite_create("suspend");
 	TCase *cases = tcase_create("suspend");
 
-	if (argc != 2 || (strcmp(argv[1], "test") && strcmp(argv[1], "ram"))) {
-		fprintf(stderr, "suspend: one argument: test or ram\n");
-		return 2;
-	}
-	real = !strcmp(argv[1], "ram");
 	tcase_set_timeout(cases, 60.0 * times() + 60);
-	tcase_add_test(cases, idle);
-	tcase_add_test(cases, in_use);
-	if (!real)
-		tcase_add_test(cases, hibernation_is_refused);
+	tcase_add_loop_test(cases, idle, BUT_FOR_THE_LAST_STEP, TO_RAM + 1);
+	tcase_add_loop_test(cases, in_use, BUT_FOR_THE_LAST_STEP, TO_RAM + 1);
+	tcase_add_test(cases, hibernation_is_refused);
 	suite_add_tcase(suite, cases);
 	return check_run(suite);
 }

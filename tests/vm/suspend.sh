@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# suspend.sh test|ram: "suspend test" or "suspend ram" in a guest of trn-vm --suspend.  What it
-# needs is in memory: the guest's files are out of reach after it has slept.
+# suspend.sh: runs suspend in a guest of trn-vm --suspend.  What it needs is in memory: the guest's
+# files are out of reach after it has slept.
 set -e
 
 memory=/run/suspend
@@ -13,4 +13,4 @@ for library in $(ldd "$program" | grep -o '/[^ ]*'); do
 done
 modprobe -q vgem || true
 # Nothing of this script is left to read.
-exec $memory/ld-linux-x86-64.so.2 --library-path $memory $memory/suspend "$@"
+exec $memory/ld-linux-x86-64.so.2 --library-path $memory $memory/suspend
