@@ -16,7 +16,7 @@
 #include "chip.h"
 #include "victim.h"
 
-#define SECOND INT64_C(1000000000)
+#define SECOND		   INT64_C(1000000000)
 
 /* Bits of the AER capability's uncorrectable error status. */
 #define DATA_LINK_PROTOCOL 0x00000010 /* fatal */
@@ -61,6 +61,9 @@ static void bus_error(uint32_t uncorrectable)
 	int fd = guest_open(0), file;
 	uint64_t before;
 
+	/* Built in, a module, or not there. */
+	if (system("modprobe -q aer_inject") < 0)
+		ck_abort_msg("cannot run modprobe");
 	file = open("/dev/aer_inject", O_WRONLY | O_CLOEXEC);
 	if (file < 0) {
 		fprintf(stderr, "aer: skipped, the kernel has no aer_inject\n");

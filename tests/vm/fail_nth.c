@@ -20,12 +20,15 @@
 #include "guest_memory.h"
 #include "worker.h"
 
-#define SECOND	INT64_C(1000000000)
-#define FAIL	"/proc/thread-self/fail-nth"
-#define VA	UINT64_C(0x40000000)
-#define SIZE	(2 * MIB + 64 * KIB)
+#define SECOND	 INT64_C(1000000000)
+#define FAIL	 "/proc/thread-self/fail-nth"
+#define VA	 UINT64_C(0x40000000)
+#define HOST_VA	 (VA << 12)
+/* A mapping with a hole now and then. */
+#define SPLIT_VA UINT64_C(0x80000000)
+#define SIZE	 (2 * MIB + 64 * KIB)
 /* More than any call makes. */
-#define NTH_MAX 4000
+#define NTH_MAX	 4000
 
 static void write_file(const char *path, const char *text)
 {
@@ -37,9 +40,53 @@ static void write_file(const char *path, const char *text)
 	close(file);
 }
 
+/* The code from the first to the last function of the kernel whose name begins with a prefix. */
+static void find_functions(const char *prefix, unsigned long *start, unsigned long *end)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "re");
+	char type, symbol[256];
+	unsigned long address;
+	bool before = false;
+
+	ck_assert_ptr_nonnull(symbols);
+	*start = *end = 0;
+	/* In the order of their addresses. */
+	while (fscanf(symbols, "%lx %c %255s%*[^\n]", &address, &type, symbol) == 3) {
+		if (before)
+			*end = address;
+		/* Parts of functions that are hardly ever executed (.cold) lie elsewhere. */
+		before = (type == 't' || type == 'T') && !strchr(symbol, '.') &&
+			 !strncmp(symbol, prefix, strlen(prefix));
+		if (before && !*start)
+			*start = address;
+	}
+	fclose(symbols);
+	ck_assert_uint_lt(*start, *end);
+}
+
+static void spare_functions(const char *kind, unsigned long start, unsigned long end)
+{
+	char path[96], text[24];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/reject-start", kind);
+	snprintf(text, sizeof(text), "%#lx", start);
+	write_file(path, text);
+	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/reject-end", kind);
+	snprintf(text, sizeof(text), "%#lx", end);
+	write_file(path, text);
+}
+
 /* Allocations that may sleep fail too, pages of any number, and the kernel does not log each. */
 static void configure(void)
 {
+	unsigned long start, end;
+
+	if (access(FAIL, W_OK))
+		return;
+	/* DMA-API debugging gives up for good when an allocation of its own fails. */
+	find_functions("debug_dma_", &start, &end);
+	spare_functions("failslab", start, end);
+	spare_functions("fail_page_alloc", start, end);
 	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
 	write_file("/sys/kernel/debug/failslab/verbose", "0");
 	write_file("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
@@ -51,10 +98,11 @@ static void configure(void)
 
 /* ---- calls ----------------------------------------------------------- */
 
-/* A file with all that calls need; made anew for each, and nothing fails meanwhile. */
+/* A file with all that calls need; nothing fails while it is made. */
 static struct {
 	int fd, event;
 	uint32_t context, host, hbm;
+	uint32_t made; /* what the last call has created */
 	struct worker kernel, first, user;
 	void *memory;
 } rig;
@@ -66,6 +114,7 @@ static void make_rig(void)
 	rig.context = guest_context(rig.fd);
 	rig.host = guest_bo(rig.fd, DRM_TRN_BO_HOST, SIZE);
 	rig.hbm = guest_bo(rig.fd, DRM_TRN_BO_HBM, SIZE);
+	guest_fails(guest_bind(rig.fd, rig.context, rig.host, SPLIT_VA, SIZE), 0);
 	worker_make(&rig.kernel, rig.fd, rig.context, 0, false, 0);
 	worker_make(&rig.first, rig.fd, rig.context, 1, false, 0);
 	worker_make(&rig.user, rig.fd, rig.context, 2, true, 0);
@@ -103,29 +152,44 @@ static int open_node(void)
 static int create_context(void)
 {
 	struct drm_trn_context_create create = { 0 };
+	int error = guest_ioctl(rig.fd, DRM_IOCTL_TRN_CONTEXT_CREATE, &create);
 
-	return guest_ioctl(rig.fd, DRM_IOCTL_TRN_CONTEXT_CREATE, &create);
+	rig.made = create.context;
+	return error;
+}
+
+static int destroy_context(void)
+{
+	struct drm_trn_context_destroy destroy = { .context = rig.made };
+
+	return guest_ioctl(rig.fd, DRM_IOCTL_TRN_CONTEXT_DESTROY, &destroy);
 }
 
 static int create_hbm(void)
 {
-	uint32_t handle;
-
-	return guest_hbm(rig.fd, DRM_TRN_STACK_ANY, 4 * MIB, &handle);
+	return guest_hbm(rig.fd, DRM_TRN_STACK_ANY, 4 * MIB, &rig.made);
 }
 
 static int create_host(void)
 {
-	uint32_t handle;
-
-	return guest_create(rig.fd, DRM_TRN_BO_HOST, 0, 64 * KIB, 0, &handle);
+	return guest_create(rig.fd, DRM_TRN_BO_HOST, 0, 64 * KIB, 0, &rig.made);
 }
 
 static int create_userptr(void)
 {
-	uint32_t handle;
+	return guest_userptr(rig.fd, rig.memory, 64 * KIB, 0, &rig.made);
+}
 
-	return guest_userptr(rig.fd, rig.memory, 64 * KIB, 0, &handle);
+static int close_object(void)
+{
+	return guest_close(rig.fd, rig.made);
+}
+
+static int unbind_objects(void)
+{
+	int error = guest_unbind(rig.fd, rig.context, VA, SIZE);
+
+	return error ? error : guest_unbind(rig.fd, rig.context, HOST_VA, SIZE);
 }
 
 /* Two objects, whose pages and page tables are allocated. */
@@ -133,7 +197,7 @@ static int bind_objects(bool async)
 {
 	struct drm_trn_bind_op ops[2] = {
 		{ .op = DRM_TRN_BIND_MAP, .handle = rig.hbm, .va = VA, .size = SIZE },
-		{ .op = DRM_TRN_BIND_MAP, .handle = rig.host, .va = VA << 12, .size = SIZE },
+		{ .op = DRM_TRN_BIND_MAP, .handle = rig.host, .va = HOST_VA, .size = SIZE },
 	};
 	struct drm_trn_sync sync = {
 		.handle = rig.first.syncobj,
@@ -145,8 +209,12 @@ static int bind_objects(bool async)
 		.ops = { .stride = sizeof(ops[0]), .count = 2, .pointer = (uintptr_t)ops },
 		.syncs = { .stride = sizeof(sync), .count = async, .pointer = (uintptr_t)&sync },
 	};
+	int error = guest_ioctl(rig.fd, DRM_IOCTL_TRN_VM_BIND, &bind);
 
-	return guest_ioctl(rig.fd, DRM_IOCTL_TRN_VM_BIND, &bind);
+	/* Operations before the one that failed took effect. */
+	if (error)
+		guest_fails(unbind_objects(), 0);
+	return error;
 }
 
 static int bind_now(void)
@@ -160,9 +228,23 @@ static int bind_later(void)
 }
 
 /* A hole in a mapping, which becomes two. */
-static int unbind(void)
+static int split(void)
 {
-	return guest_unbind(rig.fd, rig.context, rig.kernel.va + 4096, 4096);
+	return guest_unbind(rig.fd, rig.context, SPLIT_VA + 4096, 4096);
+}
+
+static int mend_split(void)
+{
+	int error = guest_unbind(rig.fd, rig.context, SPLIT_VA, SIZE);
+
+	return error ? error : guest_bind(rig.fd, rig.context, rig.host, SPLIT_VA, SIZE);
+}
+
+static int destroy_queue(void)
+{
+	struct drm_trn_queue_destroy destroy = { .queue = rig.made };
+
+	return guest_ioctl(rig.fd, DRM_IOCTL_TRN_QUEUE_DESTROY, &destroy);
 }
 
 static int create_queue(uint32_t mode)
@@ -177,12 +259,16 @@ static int create_queue(uint32_t mode)
 	void *page;
 	int error = guest_ioctl(rig.fd, DRM_IOCTL_TRN_QUEUE_CREATE, &create);
 
+	rig.made = create.queue;
 	if (error || mode == DRM_TRN_QUEUE_KERNEL)
 		return error;
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, rig.fd,
 		    (off_t)create.doorbell_offset);
-	if (page == MAP_FAILED)
-		return -errno;
+	if (page == MAP_FAILED) {
+		error = -errno;
+		guest_fails(destroy_queue(), 0);
+		return error;
+	}
 	munmap(page, 4096);
 	return 0;
 }
@@ -238,8 +324,13 @@ static int notify(void)
 
 static int export(void)
 {
-	int dma_buf = guest_export(rig.fd, rig.hbm);
+	int next = dup(rig.fd), dma_buf;
 
+	close(next);
+	dma_buf = guest_export(rig.fd, rig.hbm);
+	if (dma_buf == -EFAULT)
+		/* The process has it, though its number could not be copied. */
+		close(next);
 	if (dma_buf < 0)
 		return dma_buf;
 	close(dma_buf);
@@ -251,26 +342,39 @@ static int name(void)
 	return guest_name(rig.fd, rig.hbm, "an object");
 }
 
+static int nothing(void)
+{
+	return 0;
+}
+
+static int renew_rig(void)
+{
+	free_rig();
+	make_rig();
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*call)(void);
+	int (*undo)(void); /* after it succeeded */
 } calls[] = {
-	{ "open", open_node },
-	{ "CONTEXT_CREATE", create_context },
-	{ "BO_CREATE of HBM", create_hbm },
-	{ "BO_CREATE of host memory", create_host },
-	{ "BO_CREATE_USERPTR", create_userptr },
-	{ "VM_BIND", bind_now },
-	{ "VM_BIND, asynchronous", bind_later },
-	{ "VM_BIND that splits", unbind },
-	{ "QUEUE_CREATE, kernel", create_kernel_queue },
-	{ "QUEUE_CREATE, user", create_user_queue },
-	{ "SUBMIT", submit },
-	{ "SUBMIT behind a fence", submit_behind },
-	{ "WAIT", wait_user },
-	{ "QUEUE_EVENTFD", notify },
-	{ "PRIME export", export },
-	{ "BO_SET_NAME", name },
+	{ "open", open_node, nothing },
+	{ "CONTEXT_CREATE", create_context, destroy_context },
+	{ "BO_CREATE of HBM", create_hbm, close_object },
+	{ "BO_CREATE of host memory", create_host, close_object },
+	{ "BO_CREATE_USERPTR", create_userptr, close_object },
+	{ "VM_BIND", bind_now, unbind_objects },
+	{ "VM_BIND, asynchronous", bind_later, unbind_objects },
+	{ "VM_BIND that splits", split, mend_split },
+	{ "QUEUE_CREATE, kernel", create_kernel_queue, destroy_queue },
+	{ "QUEUE_CREATE, user", create_user_queue, destroy_queue },
+	{ "SUBMIT", submit, nothing },
+	{ "SUBMIT behind a fence", submit_behind, nothing },
+	{ "WAIT", wait_user, nothing },
+	{ "QUEUE_EVENTFD", notify, renew_rig },
+	{ "PRIME export", export, nothing },
+	{ "BO_SET_NAME", name, nothing },
 };
 #define CALLS (int)(sizeof(calls) / sizeof(calls[0]))
 
@@ -312,27 +416,28 @@ START_TEST(each_failure_is_clean)
 		fprintf(stderr, "fail_nth: skipped, for kernels with fault injection\n");
 		return;
 	}
-	configure();
 	rig.memory =
 		mmap(NULL, 64 * KIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	memset(rig.memory, 1, 64 * KIB);
 	file = guest_open(0);
 	use = chip_use(0, file);
+	make_rig();
 	for (nth = 1; injected; nth++) {
 		ck_assert_uint_lt(nth, NTH_MAX);
-		make_rig();
 		injected = call_with_failure(calls[_i].call, nth, &result);
 		ck_assert_msg(is_sensible(result), "%s, failure %u: %d", calls[_i].name, nth,
 			      result);
 		if (!injected)
 			guest_fails(result, 0);
 		failed += result != 0;
-		if (calls[_i].call != unbind)
-			check_rig();
-		free_rig();
+		check_rig();
+		if (!result)
+			guest_fails(calls[_i].undo(), 0);
 	}
+	free_rig();
 	chip_expect_use(0, file, use);
-	printf("%s: %u attempts, of which %u failed the call\n", calls[_i].name, nth - 2, failed);
+	fprintf(stderr, "fail_nth: %s: %u attempts, of which %u failed the call\n", calls[_i].name,
+		nth - 2, failed);
 	ck_assert_uint_gt(failed, 0);
 	close(file);
 }
@@ -350,6 +455,7 @@ int main(void)
 	}
 	node = list->entry[0]->node;
 	tcase_set_timeout(cases, 600);
+	tcase_add_unchecked_fixture(cases, configure, NULL);
 	tcase_add_loop_test(cases, each_failure_is_clean, 0, CALLS);
 	suite_add_tcase(suite, cases);
 	return check_run(suite);

@@ -51,6 +51,7 @@ def settings(options, kernel, build, directory):
         f"tree={shlex.quote(str(TREE))}",
         f"directory={shlex.quote(directory)}",
         f"verb={VERBS[options.verb]}",
+        f"suspend={1 if options.suspend else ''}",
         f"load_module={'' if options.no_module else 1}",
         f"needed_modules=({shlex.join(map(str, needed))})",
         f"nvme_modules=({shlex.join(map(str, nvme))})",
