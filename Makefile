@@ -134,7 +134,7 @@ bench: guest	## benchmarks
 		echo "The same, one copy at a time:" && \
 		trn-bench copy --size 4K-256M --repeat 5 --in-flight 1'
 	$(Q)$(TRN_VM) run --chips 1 --icount --timeout 1800 -- trn-bench memory
-	$(Q)$(TRN_VM) run --chips 1 --nvme 64M --icount -- trn-bench submit
+	$(Q)$(TRN_VM) run --chips 1 --nvme 64M --icount --append idle=poll -- trn-bench submit
 	$(Q)$(TRN_VM) run --chips 1 --nvme 64M -- trn-bench latency
 
 help:	## this list

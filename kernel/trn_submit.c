@@ -168,7 +168,9 @@ static void trn_job_free_packets(struct trn_queue *queue, struct trn_job *job)
 {
 	struct trn_packet *packets = job->many_packets;
 
-	if (packets && job->num_packets <= TRN_QUEUE_SPARE_PACKETS)
+	if (!packets)
+		return;
+	if (job->num_packets <= TRN_QUEUE_SPARE_PACKETS)
 		packets = xchg(&queue->spare_packets, packets);
 	kvfree(packets);
 }
@@ -205,6 +207,8 @@ static int trn_job_read_packets(struct trn_job *job, struct trn_queue *queue,
 		job->many_packets = packets;
 	}
 	job->num_packets = array->count;
+	if (array->count == 1)
+		return trn_array_read(array, 0, packets, sizeof(*packets));
 	return trn_array_read_all(array, packets, sizeof(*packets));
 }
 
@@ -229,6 +233,19 @@ static int trn_job_init_packets(struct trn_job *job, struct trn_queue *queue,
 		}
 	}
 	return 0;
+}
+
+/* Leaves the room for few packets and syncobjs as it is: zeroing it would take its time. */
+static void trn_job_none(struct trn_job *job)
+{
+	job->many_packets = NULL;
+	job->num_packets = 0;
+	job->syncs.num_waits = 0;
+	job->syncs.num_signals = 0;
+	job->syncs.many_waits = NULL;
+	job->syncs.many_signals = NULL;
+	job->fence = NULL;
+	job->sched_job = NULL;
 }
 
 /* After a failure too, trn_job_cleanup() is for the caller to do. */
@@ -507,8 +524,8 @@ int trn_submit_packets(struct trn_queue *queue, struct trn_packet *packets, u32 
 int trn_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct drm_trn_submit *args = data;
-	struct trn_job job = {};
 	struct trn_queue *queue;
+	struct trn_job job;
 	int ret;
 
 	if (args->flags)
@@ -520,6 +537,7 @@ int trn_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *drm_fi
 		ret = -EINVAL;
 		goto out_put;
 	}
+	trn_job_none(&job);
 	ret = trn_job_init(&job, queue, drm_file, args);
 	if (!ret)
 		ret = trn_submit(queue, &job, drm_file->client_id);
