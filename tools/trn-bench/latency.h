@@ -7,7 +7,7 @@
 /* What is waited for: of the chip an empty packet, of the peer a read of 4 KiB. */
 enum bench_wait {
 	WAIT_POLLED,	   /* user queue */
-	WAIT_INTERRUPT,	   /* user queue */
+	WAIT_INTERRUPT,	   /* user queue, by the call that sleeps if it has to */
 	WAIT_KERNEL_QUEUE, /* by interrupt too */
 	PEER_POLLED,
 	PEER_INTERRUPT,

@@ -113,7 +113,7 @@ int report_submit(const struct bench_submit_result *results, size_t count,
 
 static const char *const wait_names[WAITS] = {
 	[WAIT_POLLED] = "empty packet, polled",
-	[WAIT_INTERRUPT] = "empty packet, by interrupt",
+	[WAIT_INTERRUPT] = "empty packet, call WAIT",
 	[WAIT_KERNEL_QUEUE] = "empty packet, kernel queue",
 	[PEER_POLLED] = "NVMe 4 KiB read, polled",
 	[PEER_INTERRUPT] = "NVMe 4 KiB read, by interrupt",

@@ -323,7 +323,7 @@ static int make_rig(const struct trn_device_entry *entry, const struct bench_opt
 	if (!rig->costs)
 		return bench_fail(-ENOMEM, "no host memory");
 	error = trace_open(&rig->trace);
-	if (!error)
+	if (!error && options->queue[TRN_QUEUE_KERNEL])
 		error = measure_watching(rig);
 	if (!error)
 		error = nvme_open_peer(options->peer, &rig->nvme);
