@@ -39,7 +39,8 @@ def kernel_arguments(options, kernel, kvm):
     if options.iommu:
         words += ["intel_iommu=on", "iommu=nopt"]
     if options.icount:
-        words += ["nowatchdog"]
+        # Idle time passes in no time: a task may well sleep for minutes.
+        words += ["nowatchdog", "sysctl.kernel.hung_task_timeout_secs=0"]
     return " ".join(words + options.append.split())
 
 
