@@ -10,6 +10,7 @@
  * job that can start, on a queue where none waits, is put on the ring in the call; any other goes
  * through the scheduler, and so do those behind it.
  */
+#include <linux/highmem.h>
 #include <linux/slab.h>
 #include <linux/sched/signal.h>
 
@@ -53,10 +54,8 @@ static void trn_submit_end_job(struct trn_queue *queue, struct trn_fence *fence,
 	list_del(&fence->link);
 	if (fence->base.seqno <= queue->pushed)
 		queue->ring.done = fence->ring_end;
-	if (error && !fence->base.error)
-		dma_fence_set_error(&fence->base, error);
-	trace_trn_job_done(queue, fence->base.seqno, fence->base.error);
-	dma_fence_signal(&fence->base);
+	trace_trn_job_done(queue, fence->base.seqno, fence->base.error ?: error);
+	trn_fence_end(fence, error);
 	dma_fence_put(&fence->base);
 }
 
@@ -85,6 +84,21 @@ static unsigned int trn_submit_end_finished(struct trn_queue *queue)
 		ended++;
 	}
 	return ended;
+}
+
+/*
+ * Whether the chip has finished job @seqno.  Takes no lock: for the fence, which need not
+ * be ended by an interrupt for that, and under which the queue may be released.
+ */
+bool trn_submit_finished(const struct trn_queue *queue, u64 seqno)
+{
+	const __le64 *word = kmap_local_page(queue->fence_page);
+	u64 value = le64_to_cpu(READ_ONCE(*word));
+
+	kunmap_local(word);
+	/* What the jobs wrote is read after this; so is @pushed, which is not behind an honest chip. */
+	dma_rmb();
+	return value >= seqno && value <= READ_ONCE(queue->pushed);
 }
 
 /* Returns how many jobs have ended. */
@@ -286,6 +300,7 @@ static void trn_submit_append(struct trn_queue *queue, struct trn_fence *fence)
 	lockdep_assert_held(&queue->lock);
 
 	queue->seqno++;
+	fence->queue = queue;
 	trn_fence_init(fence, "kernel queue", queue->fence_context, queue->seqno);
 	if (list_empty(&queue->jobs))
 		WRITE_ONCE(queue->control->wake_at, cpu_to_le64(queue->seqno));
@@ -309,7 +324,7 @@ static void trn_submit_reserve(struct trn_queue *queue, const struct trn_job *jo
 	else
 		queue->ring.tail += job->num_packets + 1;
 	fence->ring_end = queue->ring.tail;
-	queue->pushed = fence->base.seqno;
+	WRITE_ONCE(queue->pushed, fence->base.seqno);
 }
 
 static void trn_submit_write_packets(struct trn_queue *queue, const struct trn_job *job)
@@ -448,6 +463,8 @@ struct dma_fence *trn_submit_awaited_room(struct trn_queue *queue, const struct 
 	struct trn_fence *fence;
 	unsigned long flags;
 
+	/* A fence may be signalled before its job has left the ring. */
+	trn_submit_progress(queue);
 	spin_lock_irqsave(&queue->lock, flags);
 	ring = queue->ring;
 	if (queue->error || trn_ring_space(&ring) > job->num_packets)
