@@ -59,16 +59,13 @@ void trn_fence_init(struct trn_fence *fence, const char *timeline, u64 context, 
 	dma_fence_init(&fence->base, &trn_fence_ops, &fence->lock, context, seqno);
 }
 
-/* Signal @fence, with @error if it has none, unless somebody has seen before that it was reached. */
-void trn_fence_end(struct trn_fence *fence, int error)
+/* Unless it has one, or somebody has seen before that it was reached. */
+void trn_fence_set_error(struct trn_fence *fence, int error)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&fence->lock, flags);
-	if (!test_bit(DMA_FENCE_FLAG_SIGNALED_BIT, &fence->base.flags)) {
-		if (error && !fence->base.error)
-			dma_fence_set_error(&fence->base, error);
-		dma_fence_signal_locked(&fence->base);
-	}
+	if (!fence->base.error && !test_bit(DMA_FENCE_FLAG_SIGNALED_BIT, &fence->base.flags))
+		dma_fence_set_error(&fence->base, error);
 	spin_unlock_irqrestore(&fence->lock, flags);
 }

@@ -22,6 +22,6 @@ struct trn_fence {
 struct trn_fence *trn_fence_alloc(void);
 void trn_fence_free_unused(struct trn_fence *fence);
 void trn_fence_init(struct trn_fence *fence, const char *timeline, u64 context, u64 seqno);
-void trn_fence_end(struct trn_fence *fence, int error);
+void trn_fence_set_error(struct trn_fence *fence, int error);
 
 #endif /* _TRN_FENCE_H */

@@ -90,7 +90,7 @@ struct trn_queue {
 	/* Protected by @lock, kernel queue: trn_fence.link, oldest first. */
 	struct list_head jobs;
 	u64 seqno;			/* of the newest job; protected by @lock */
-	u64 pushed;			/* of the newest that was on the ring; written under @lock */
+	u64 pushed;			/* newest that was on the ring; written under @lock */
 	u32 waiting;			/* jobs after it; protected by @lock */
 
 	/*

@@ -54,8 +54,10 @@ static void trn_submit_end_job(struct trn_queue *queue, struct trn_fence *fence,
 	list_del(&fence->link);
 	if (fence->base.seqno <= queue->pushed)
 		queue->ring.done = fence->ring_end;
-	trace_trn_job_done(queue, fence->base.seqno, fence->base.error ?: error);
-	trn_fence_end(fence, error);
+	if (error)
+		trn_fence_set_error(fence, error);
+	trace_trn_job_done(queue, fence->base.seqno, fence->base.error);
+	dma_fence_signal(&fence->base);
 	dma_fence_put(&fence->base);
 }
 
@@ -96,7 +98,7 @@ bool trn_submit_finished(const struct trn_queue *queue, u64 seqno)
 	u64 value = le64_to_cpu(READ_ONCE(*word));
 
 	kunmap_local(word);
-	/* What the jobs wrote is read after this; so is @pushed, which is not behind an honest chip. */
+	/* Read after this: what the jobs wrote, and @pushed, so that it is not behind @value. */
 	dma_rmb();
 	return value >= seqno && value <= READ_ONCE(queue->pushed);
 }

@@ -13,7 +13,7 @@
 #define PARKED_LOOK_NS 500000
 
 /* So many times as long as usual a queue is polled whose work comes soon after the last. */
-#define POLL_FACTOR 8
+#define POLL_FACTOR    8
 
 /* The part of the control page that the device uses. */
 #define CONTROL_LENGTH offsetof(struct trn_control, status)
