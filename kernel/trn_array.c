@@ -23,18 +23,8 @@ int trn_array_check(const struct drm_trn_array *array, u32 max_count, u32 min_st
 	return array->count && array->stride < min_stride ? -EINVAL : 0;
 }
 
-/**
- * trn_array_read() - copy an element from user memory
- * @array: the array, checked
- * @index: of the element
- * @element: out: the element
- * @size: of an element in this version of the interface
- *
- * What the caller's element lacks is zero.
- *
- * Return: 0; -EFAULT; -E2BIG when it has more, which is not zero.
- */
-int trn_array_read(const struct drm_trn_array *array, u32 index, void *element, size_t size)
+/* trn_array_read() of an element of another version's size. */
+int trn_array_read_other(const struct drm_trn_array *array, u32 index, void *element, size_t size)
 {
 	const void __user *src = u64_to_user_ptr(array->pointer) + (u64)index * array->stride;
 	size_t known = min_t(size_t, array->stride, size);

@@ -212,6 +212,8 @@ static void __exit trn_exit(void)
 	trn_netlink_unregister();
 	/* Somebody may be just asking a fence, now signalled, for its names. */
 	synchronize_rcu();
+	/* Queues are freed in callbacks. */
+	rcu_barrier();
 }
 
 module_init(trn_init);

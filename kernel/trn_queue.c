@@ -48,6 +48,15 @@ u32 trn_queue_timeout_max(u32 mode)
 					      packet_timeout_ms;
 }
 
+static void trn_queue_free_rcu(struct rcu_head *rcu)
+{
+	struct trn_queue *queue = container_of(rcu, struct trn_queue, rcu);
+
+	if (queue->fence_page)
+		put_page(queue->fence_page);
+	kfree(queue);
+}
+
 static void trn_queue_release(struct kref *ref)
 {
 	struct trn_queue *queue = container_of(ref, struct trn_queue, ref);
@@ -63,7 +72,7 @@ static void trn_queue_release(struct kref *ref)
 		trn_context_put(queue->context);
 	mutex_destroy(&queue->mmap_lock);
 	mutex_destroy(&queue->submit_lock);
-	kfree(queue);
+	call_rcu(&queue->rcu, trn_queue_free_rcu);
 }
 
 void trn_queue_put(struct trn_queue *queue)
@@ -272,6 +281,8 @@ static int trn_queue_alloc_ring(struct trn_queue *queue, u32 entries)
 	if (ret)
 		goto err_vunmap;
 	queue->ring_bo = bo;
+	queue->fence_page = bo->pages[0];
+	get_page(queue->fence_page);
 	queue->fence_context = dma_fence_context_alloc(1);
 	return 0;
 

@@ -90,7 +90,7 @@ struct trn_queue {
 	/* Protected by @lock, kernel queue: trn_fence.link, oldest first. */
 	struct list_head jobs;
 	u64 seqno;			/* of the newest job; protected by @lock */
-	u64 pushed;			/* of the newest that was on the ring; protected by @lock */
+	u64 pushed;			/* newest that was on the ring; written under @lock */
 	u32 waiting;			/* jobs after it; protected by @lock */
 
 	/*
@@ -109,6 +109,8 @@ struct trn_queue {
 	struct mutex submit_lock;
 	struct trn_bo *ring_bo;		/* what is at @ring_va */
 	void *ring_memory;
+	struct page *fence_page;	/* the one with the fence word */
+	struct rcu_head rcu;		/* for fences, which look at that */
 	u64 fence_context;
 	/* Memory for that many packets of the next job, or NULL. */
 #define TRN_QUEUE_SPARE_PACKETS	32
@@ -141,6 +143,7 @@ int trn_queue_mmap(struct trn_file *file, struct vm_area_struct *vma);
 void trn_queue_revoke(struct trn_queue *queue);
 
 /* trn_submit.c: kernel queues */
+bool trn_submit_finished(const struct trn_queue *queue, u64 seqno);
 unsigned int trn_submit_progress(struct trn_queue *queue);
 u64 trn_submit_job_of_packet(struct trn_queue *queue, u32 packet);
 void trn_submit_cancel(struct trn_queue *queue, int first_error, int error);

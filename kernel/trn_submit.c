@@ -10,6 +10,7 @@
  * job that can start, on a queue where none waits, is put on the ring in the call; any other goes
  * through the scheduler, and so do those behind it.
  */
+#include <linux/highmem.h>
 #include <linux/slab.h>
 #include <linux/sched/signal.h>
 
@@ -53,8 +54,8 @@ static void trn_submit_end_job(struct trn_queue *queue, struct trn_fence *fence,
 	list_del(&fence->link);
 	if (fence->base.seqno <= queue->pushed)
 		queue->ring.done = fence->ring_end;
-	if (error && !fence->base.error)
-		dma_fence_set_error(&fence->base, error);
+	if (error)
+		trn_fence_set_error(fence, error);
 	trace_trn_job_done(queue, fence->base.seqno, fence->base.error);
 	dma_fence_signal(&fence->base);
 	dma_fence_put(&fence->base);
@@ -85,6 +86,21 @@ static unsigned int trn_submit_end_finished(struct trn_queue *queue)
 		ended++;
 	}
 	return ended;
+}
+
+/*
+ * Whether the chip has finished job @seqno.  Takes no lock: for the fence, which need not
+ * be ended by an interrupt for that, and under which the queue may be released.
+ */
+bool trn_submit_finished(const struct trn_queue *queue, u64 seqno)
+{
+	const __le64 *word = kmap_local_page(queue->fence_page);
+	u64 value = le64_to_cpu(READ_ONCE(*word));
+
+	kunmap_local(word);
+	/* Read after this: what the jobs wrote, and @pushed, so that it is not behind @value. */
+	dma_rmb();
+	return value >= seqno && value <= READ_ONCE(queue->pushed);
 }
 
 /* Returns how many jobs have ended. */
@@ -168,7 +184,9 @@ static void trn_job_free_packets(struct trn_queue *queue, struct trn_job *job)
 {
 	struct trn_packet *packets = job->many_packets;
 
-	if (packets && job->num_packets <= TRN_QUEUE_SPARE_PACKETS)
+	if (!packets)
+		return;
+	if (job->num_packets <= TRN_QUEUE_SPARE_PACKETS)
 		packets = xchg(&queue->spare_packets, packets);
 	kvfree(packets);
 }
@@ -205,6 +223,8 @@ static int trn_job_read_packets(struct trn_job *job, struct trn_queue *queue,
 		job->many_packets = packets;
 	}
 	job->num_packets = array->count;
+	if (array->count == 1)
+		return trn_array_read(array, 0, packets, sizeof(*packets));
 	return trn_array_read_all(array, packets, sizeof(*packets));
 }
 
@@ -229,6 +249,19 @@ static int trn_job_init_packets(struct trn_job *job, struct trn_queue *queue,
 		}
 	}
 	return 0;
+}
+
+/* Leaves the room for few packets and syncobjs as it is: zeroing it would take its time. */
+static void trn_job_none(struct trn_job *job)
+{
+	job->many_packets = NULL;
+	job->num_packets = 0;
+	job->syncs.num_waits = 0;
+	job->syncs.num_signals = 0;
+	job->syncs.many_waits = NULL;
+	job->syncs.many_signals = NULL;
+	job->fence = NULL;
+	job->sched_job = NULL;
 }
 
 /* After a failure too, trn_job_cleanup() is for the caller to do. */
@@ -269,6 +302,7 @@ static void trn_submit_append(struct trn_queue *queue, struct trn_fence *fence)
 	lockdep_assert_held(&queue->lock);
 
 	queue->seqno++;
+	fence->queue = queue;
 	trn_fence_init(fence, "kernel queue", queue->fence_context, queue->seqno);
 	if (list_empty(&queue->jobs))
 		WRITE_ONCE(queue->control->wake_at, cpu_to_le64(queue->seqno));
@@ -292,7 +326,7 @@ static void trn_submit_reserve(struct trn_queue *queue, const struct trn_job *jo
 	else
 		queue->ring.tail += job->num_packets + 1;
 	fence->ring_end = queue->ring.tail;
-	queue->pushed = fence->base.seqno;
+	WRITE_ONCE(queue->pushed, fence->base.seqno);
 }
 
 static void trn_submit_write_packets(struct trn_queue *queue, const struct trn_job *job)
@@ -431,6 +465,8 @@ struct dma_fence *trn_submit_awaited_room(struct trn_queue *queue, const struct 
 	struct trn_fence *fence;
 	unsigned long flags;
 
+	/* A fence may be signalled before its job has left the ring. */
+	trn_submit_progress(queue);
 	spin_lock_irqsave(&queue->lock, flags);
 	ring = queue->ring;
 	if (queue->error || trn_ring_space(&ring) > job->num_packets)
@@ -507,8 +543,8 @@ int trn_submit_packets(struct trn_queue *queue, struct trn_packet *packets, u32 
 int trn_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct drm_trn_submit *args = data;
-	struct trn_job job = {};
 	struct trn_queue *queue;
+	struct trn_job job;
 	int ret;
 
 	if (args->flags)
@@ -520,6 +556,7 @@ int trn_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *drm_fi
 		ret = -EINVAL;
 		goto out_put;
 	}
+	trn_job_none(&job);
 	ret = trn_job_init(&job, queue, drm_file, args);
 	if (!ret)
 		ret = trn_submit(queue, &job, drm_file->client_id);

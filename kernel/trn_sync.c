@@ -173,6 +173,8 @@ void trn_syncs_fini(struct trn_syncs *syncs)
 	}
 	for (i = 0; i < syncs->num_waits; i++)
 		dma_fence_put(trn_syncs_wait(syncs, i));
-	kvfree(syncs->many_signals);
-	kvfree(syncs->many_waits);
+	if (unlikely(syncs->many_signals || syncs->many_waits)) {
+		kvfree(syncs->many_signals);
+		kvfree(syncs->many_waits);
+	}
 }

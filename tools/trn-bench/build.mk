@@ -2,4 +2,4 @@
 
 $(eval $(call program,trn-bench,$(addprefix tools/trn-bench/,copy.c \
 	cost.c document.c driver.c error.c instructions.c job.c latency.c main.c memory.c nvme.c options.c report.c \
-	report_queue.c sleeper.c spinner.c submit.c submit_user.c timing.c tracefs.c),libdrm jansson,$(LIBTRN)))
+	report_queue.c sleeper.c submit.c submit_user.c timing.c tracefs.c),libdrm jansson,$(LIBTRN)))

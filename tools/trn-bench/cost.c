@@ -9,6 +9,7 @@ enum owner {
 	OWNER_CALL,    /* the thread, in one */
 	OWNER_OTHER,   /* another thread */
 	OWNER_IDLE,
+	OWNER_STRANGER, /* another thread, out of idleness without an interrupt */
 	OWNER_INTERRUPT /* an interrupt while idle, and what comes of it */
 };
 
@@ -42,7 +43,7 @@ static bool begun(const struct walk *walk)
 
 static void begin_request(struct walk *walk)
 {
-	walk->cost = (struct cost){ -1, -1, -1, -1, -1, 0 };
+	walk->cost = (struct cost){ -1, -1, -1, -1, -1, 0, 0 };
 	walk->call = 0;
 	walk->inside = false;
 	walk->submitting = false;
@@ -87,8 +88,10 @@ static void switch_to(struct walk *walk, int32_t pid, int32_t next, uint64_t ns)
 	}
 	if (next == walk->request->pid)
 		walk->owner = walk->inside ? OWNER_CALL : OWNER_OUTSIDE;
-	else if (!next || next == walk->request->idle)
+	else if (!next)
 		walk->owner = OWNER_IDLE;
+	else if (walk->owner == OWNER_IDLE || walk->owner == OWNER_STRANGER)
+		walk->owner = OWNER_STRANGER;
 	else
 		walk->owner = OWNER_OTHER;
 }
@@ -110,8 +113,13 @@ static bool leave(struct walk *walk, uint64_t ns)
 
 static void account(struct walk *walk, uint64_t ns)
 {
-	if (begun(walk) && walk->owner != OWNER_OUTSIDE && walk->owner != OWNER_IDLE)
+	bool counts = walk->owner == OWNER_CALL || walk->owner == OWNER_OTHER ||
+		      walk->owner == OWNER_INTERRUPT;
+
+	if (begun(walk) && counts) {
 		walk->all += ns - walk->last;
+		walk->cost.records++;
+	}
 	walk->last = ns;
 }
 

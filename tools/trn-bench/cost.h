@@ -26,11 +26,13 @@ struct cost {
 	/* From that interrupt to the return from the last call. */
 	int64_t completion;
 	/*
-	 * Between entry into the first call and return from the last, without what the thread did
-	 * outside of system calls, and what the idle thread did until the next interrupt: all that
-	 * the CPU had to do.  One CPU only.
+	 * What the CPU did for it between entry into the first call and return from the last: in
+	 * the calls, and in other threads from the calls or an interrupt on until it was idle.
+	 * Not what a timer sets off.  One CPU only.
 	 */
 	int64_t all;
+	/* Records in the times that all is made of. */
+	uint32_t records;
 	/* Interrupts in the last call. */
 	uint32_t interrupts;
 };
@@ -38,7 +40,6 @@ struct cost {
 /* System calls that make a request: those of a number that a thread makes. */
 struct request {
 	int32_t pid;
-	int32_t idle; /* thread whose work does not count, beside 0 */
 	int32_t number;
 	uint32_t before; /* calls that prepare it, not part of its cost */
 	uint32_t calls;	 /* its calls, 1 or more */

@@ -10,14 +10,15 @@
 #include "driver.h"
 #include "error.h"
 
-#define RING_ENTRIES 64
+#define RING_ENTRIES  64
+#define OTHER_PACKETS 16
 /*
  * All packets of a job together: some milliseconds, so that we sleep when its interrupt comes,
  * though a busy host may hold us up for that long as soon as the chip has the job.
  */
-#define JOB_BYTES    (UINT64_C(64) << 20)
-#define SOURCE	     (UINT64_C(1) << 30)
-#define DESTINATION  (SOURCE + JOB_BYTES)
+#define JOB_BYTES     (UINT64_C(64) << 20)
+#define SOURCE	      (UINT64_C(1) << 30)
+#define DESTINATION   (SOURCE + JOB_BYTES)
 
 struct jobs {
 	struct driver driver;
@@ -26,7 +27,7 @@ struct jobs {
 	uint32_t done;	     /* syncobj */
 	uint32_t other_done; /* syncobj */
 	struct trn_packet copies[JOB_PACKETS_MAX];
-	struct trn_packet other_fill;
+	struct trn_packet others[OTHER_PACKETS];
 };
 
 static int make_queue(struct jobs *jobs, uint32_t *queue)
@@ -64,16 +65,20 @@ static void write_copies(struct jobs *jobs, uint32_t count)
 		};
 }
 
-static void write_other(struct jobs *jobs)
+/* Of the other queue's job, longer still. */
+static void write_others(struct jobs *jobs)
 {
-	jobs->other_fill = (struct trn_packet){
-		.opcode = TRN_PACKET_FILL,
-		.fill = {
-			.destination = htole64(SOURCE),
-			.length = htole64(JOB_BYTES),
-			.pattern = htole64(UINT64_MAX),
-		},
-	};
+	int i;
+
+	for (i = 0; i < OTHER_PACKETS; i++)
+		jobs->others[i] = (struct trn_packet){
+			.opcode = TRN_PACKET_FILL,
+			.fill = {
+				.destination = htole64(SOURCE),
+				.length = htole64(JOB_BYTES),
+				.pattern = htole64(UINT64_MAX),
+			},
+		};
 }
 
 int jobs_open(const char *node, struct jobs **result)
@@ -101,7 +106,7 @@ int jobs_open(const char *node, struct jobs **result)
 		jobs_close(jobs);
 		return error;
 	}
-	write_other(jobs);
+	write_others(jobs);
 	*result = jobs;
 	return 0;
 }
@@ -179,7 +184,7 @@ int jobs_run_behind_another(struct jobs *jobs, uint32_t packets)
 	int error;
 
 	write_copies(jobs, packets);
-	error = submit(jobs, jobs->other_queue, &jobs->other_fill, 1, &other, 1);
+	error = submit(jobs, jobs->other_queue, jobs->others, OTHER_PACKETS, &other, 1);
 	if (!error)
 		error = submit(jobs, jobs->queue, jobs->copies, packets, syncs, 2);
 	return error ? error : wait_done(jobs);

@@ -20,7 +20,7 @@ int jobs_run(struct jobs *jobs, uint32_t packets);
 int jobs_run_empty(struct jobs *jobs);
 
 /*
- * As jobs_run(), but the job has to wait for one of another queue, a fill of 64 MiB that is
+ * As jobs_run(), but the job has to wait for one of another queue, 16 fills of 64 MiB that are
  * submitted before.
  */
 int jobs_run_behind_another(struct jobs *jobs, uint32_t packets);

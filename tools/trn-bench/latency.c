@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "error.h"
 #include "job.h"
@@ -30,7 +31,9 @@ double bench_latency_limit(enum bench_wait wait)
 	switch (wait) {
 	case WAIT_POLLED:
 		return 0.25;
+	case WAIT_CALL:
 	case WAIT_INTERRUPT:
+	case WAIT_KERNEL_QUEUE:
 		return 1.0;
 	default:
 		return 0;
@@ -62,8 +65,10 @@ static int run_once(struct rig *rig, int wait)
 	switch (wait) {
 	case WAIT_POLLED:
 		return poll_packet(rig->queue);
-	case WAIT_INTERRUPT:
+	case WAIT_CALL:
 		return sleeper_run(rig->sleeper);
+	case WAIT_INTERRUPT:
+		return sleeper_run_interrupt(rig->sleeper);
 	case WAIT_KERNEL_QUEUE:
 		return jobs_run_empty(rig->jobs);
 	case PEER_POLLED:
@@ -80,18 +85,30 @@ static bool can_run(const struct rig *rig, int wait)
 	return wait != PEER_INTERRUPT || rig->nvme;
 }
 
-static int take_turn(struct rig *rig, int wait, struct samples *samples)
+/* How often this thread has slept. */
+static int64_t count_sleeps(void)
 {
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nvcsw;
+}
+
+/* Adds to *sleeps those of the requests that are timed. */
+static int take_turn(struct rig *rig, int wait, struct samples *samples, int64_t *sleeps)
+{
+	int64_t slept_before;
 	int error = 0, i;
 
 	for (i = 0; i < UNTIMED && !error; i++)
 		error = run_once(rig, wait);
+	slept_before = count_sleeps();
 	for (i = 0; i < TURN && !error; i++) {
 		int64_t start = bench_now();
 
 		error = run_once(rig, wait);
 		samples_add(samples, bench_now() - start);
 	}
+	*sleeps += count_sleeps() - slept_before;
 	return error;
 }
 
@@ -99,21 +116,24 @@ static int measure(struct rig *rig, const struct bench_options *options,
 		   struct bench_latency_result *result)
 {
 	struct samples samples[WAITS] = { 0 };
-	int error = 0, wait;
+	int64_t sleeps[WAITS] = { 0 };
+	int error = 0, turns, wait;
 
 	for (wait = 0; wait < WAITS && !error; wait++)
 		if (!samples_init(&samples[wait], options->samples))
 			error = bench_fail(-ENOMEM, "no host memory");
-	while (!error && !samples_full(&samples[0])) {
+	for (turns = 0; !error && !samples_full(&samples[0]); turns++) {
 		bench_progress("device %u: %u of %u samples", result->device, samples[0].count,
 			       options->samples);
 		for (wait = 0; wait < WAITS && !error; wait++)
 			if (can_run(rig, wait))
-				error = take_turn(rig, wait, &samples[wait]);
+				error = take_turn(rig, wait, &samples[wait], &sleeps[wait]);
 	}
 	for (wait = 0; wait < WAITS; wait++) {
-		if (samples[wait].count)
+		if (samples[wait].count) {
 			result->ns[wait] = samples_median(&samples[wait]);
+			result->slept[wait] = (double)sleeps[wait] / (turns * TURN);
+		}
 		free(samples[wait].ns);
 	}
 	return error;

@@ -7,18 +7,20 @@
 /* What is waited for: of the chip an empty packet, of the peer a read of 4 KiB. */
 enum bench_wait {
 	WAIT_POLLED,	   /* user queue */
-	WAIT_INTERRUPT,	   /* user queue */
-	WAIT_KERNEL_QUEUE, /* by interrupt too */
+	WAIT_CALL,	   /* user queue, by the call that sleeps if it has to */
+	WAIT_INTERRUPT,	   /* user queue, by an eventfd that only the interrupt fires */
+	WAIT_KERNEL_QUEUE, /* by the call that sleeps if it has to */
 	PEER_POLLED,
 	PEER_INTERRUPT,
 	WAITS
 };
 
-/* One chip; medians in ns, 0 = not measured. */
+/* One chip. */
 struct bench_latency_result {
 	uint32_t device;
 	char pci[24];
-	int64_t ns[WAITS];
+	int64_t ns[WAITS];   /* medians, 0 = not measured */
+	double slept[WAITS]; /* times that the thread slept, for one request */
 };
 
 /* The peer's way of waiting that is like this one of the chip's. */

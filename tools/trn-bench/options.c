@@ -142,7 +142,7 @@ static const struct {
 } commands[BENCH_COMMANDS] = {
 	[BENCH_COPY] = { "copy", 0 },
 	[BENCH_MEMORY] = { "memory", 101 },
-	[BENCH_SUBMIT] = { "submit", 101 },
+	[BENCH_SUBMIT] = { "submit", 31 },
 	[BENCH_LATENCY] = { "latency", 2001 },
 };
 

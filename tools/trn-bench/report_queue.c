@@ -113,6 +113,7 @@ int report_submit(const struct bench_submit_result *results, size_t count,
 
 static const char *const wait_names[WAITS] = {
 	[WAIT_POLLED] = "empty packet, polled",
+	[WAIT_CALL] = "empty packet, call WAIT",
 	[WAIT_INTERRUPT] = "empty packet, by interrupt",
 	[WAIT_KERNEL_QUEUE] = "empty packet, kernel queue",
 	[PEER_POLLED] = "NVMe 4 KiB read, polled",
@@ -147,6 +148,7 @@ static struct object latency_object(const struct bench_latency_result *r, int wa
 	set(&object, "operation", json_string(wait_names[wait]));
 	set(&object, "samples", json_integer(options->samples));
 	set_known(&object, "median_ns", (double)r->ns[wait]);
+	set(&object, "sleeps", json_real(r->slept[wait]));
 	set_known(&object, "per_read", to_read(r, wait));
 	set_known(&object, "per_read_limit", latency_limit(wait));
 	return object;
@@ -161,6 +163,7 @@ static void print_latency(const struct bench_latency_result *r)
 			continue;
 		printf("%-6u  %-12s  %-29s", r->device, r->pci, wait_names[wait]);
 		print_known(9, 0, (double)r->ns[wait]);
+		printf("  %6.3f", r->slept[wait]);
 		print_known(7, 3, to_read(r, wait));
 		print_known(5, 2, latency_limit(wait));
 		putchar('\n');
@@ -175,8 +178,8 @@ int report_latency(const struct bench_latency_result *results, size_t count,
 	int wait;
 
 	if (!options->json) {
-		printf("DEVICE  PCI ADDRESS   OPERATION                      MEDIAN ns  TO READ  "
-		       "LIMIT\n");
+		printf("DEVICE  PCI ADDRESS   OPERATION                      MEDIAN ns  SLEEPS  "
+		       "TO READ  LIMIT\n");
 		for (i = 0; i < count; i++)
 			print_latency(&results[i]);
 		return flush_text();

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@ struct sleeper {
 	uint32_t tail;
 	uint64_t sequence;
 	uint64_t size; /* of the ring's memory */
+	int eventfd;
 };
 
 /* The ring, and a page after it the fence. */
@@ -74,7 +77,10 @@ int sleeper_open(const char *node, struct sleeper **result)
 
 	if (!sleeper)
 		return bench_fail(-ENOMEM, "no host memory");
-	error = driver_open(node, &sleeper->driver);
+	sleeper->driver.fd = -1;
+	sleeper->eventfd = eventfd(0, EFD_CLOEXEC);
+	error = sleeper->eventfd < 0 ? bench_fail(-errno, "eventfd: %s", strerror(errno))
+				     : driver_open(node, &sleeper->driver);
 	if (!error)
 		error = make_ring(sleeper, page);
 	if (!error)
@@ -103,7 +109,16 @@ void sleeper_close(struct sleeper *sleeper)
 	unmap(sleeper->ring.control, page);
 	unmap(sleeper->ring.packets, sleeper->size);
 	driver_close(&sleeper->driver);
+	if (sleeper->eventfd >= 0)
+		close(sleeper->eventfd);
 	free(sleeper);
+}
+
+static void submit_empty(struct sleeper *sleeper)
+{
+	sleeper->ring.packets[sleeper->tail & (ENTRIES - 1)] =
+		(struct trn_packet){ .opcode = TRN_PACKET_NOP };
+	sleeper->tail = trn_ring_submit(&sleeper->ring, sleeper->tail + 1, sleeper->sequence);
 }
 
 int sleeper_run(struct sleeper *sleeper)
@@ -115,8 +130,26 @@ int sleeper_run(struct sleeper *sleeper)
 		.deadline_ns = INT64_MAX,
 	};
 
-	sleeper->ring.packets[sleeper->tail & (ENTRIES - 1)] =
-		(struct trn_packet){ .opcode = TRN_PACKET_NOP };
-	sleeper->tail = trn_ring_submit(&sleeper->ring, sleeper->tail + 1, sleeper->sequence);
+	submit_empty(sleeper);
 	return driver_call(&sleeper->driver, DRM_IOCTL_TRN_WAIT, &wait, "WAIT");
+}
+
+int sleeper_run_interrupt(struct sleeper *sleeper)
+{
+	struct drm_trn_queue_eventfd arm = {
+		.queue = sleeper->queue,
+		.fd = sleeper->eventfd,
+		.va = sleeper->ring.fence_address,
+		.value = ++sleeper->sequence,
+	};
+	uint64_t fired;
+	int error;
+
+	error = driver_call(&sleeper->driver, DRM_IOCTL_TRN_QUEUE_EVENTFD, &arm, "QUEUE_EVENTFD");
+	if (error)
+		return error;
+	submit_empty(sleeper);
+	if (read(sleeper->eventfd, &fired, sizeof(fired)) != sizeof(fired))
+		return bench_fail(-errno, "eventfd: %s", strerror(errno));
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Empty packets on a user queue, waited for by interrupt: libtrn would look at the fence for a
+ * Empty packets on a user queue, waited for in the kernel: libtrn would look at the fence for a
  * while before it sleeps, and an empty packet is done before that.
  */
 #ifndef TRN_BENCH_SLEEPER_H
@@ -12,7 +12,10 @@ struct sleeper;
 int sleeper_open(const char *node, struct sleeper **sleeper);
 void sleeper_close(struct sleeper *sleeper);
 
-/* Submits an empty packet and sleeps until it is done. */
+/* Submits an empty packet, and WAITs: sleeps until it is done, if it is not. */
 int sleeper_run(struct sleeper *sleeper);
+
+/* Arms an eventfd, submits an empty packet, and reads what the chip's interrupt fires. */
+int sleeper_run_interrupt(struct sleeper *sleeper);
 
 #endif /* TRN_BENCH_SLEEPER_H */

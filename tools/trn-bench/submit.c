@@ -2,6 +2,7 @@
 #include "submit.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -13,7 +14,6 @@
 #include "job.h"
 #include "nvme.h"
 #include "samples.h"
-#include "spinner.h"
 #include "submit_user.h"
 
 /* Of a round's requests those count in which no interrupt came at a wrong time. */
@@ -23,8 +23,7 @@ struct rig {
 	struct trace *trace;
 	struct user_queue *user;
 	struct jobs *jobs;
-	struct nvme *nvme; /* NULL: there is none */
-	struct spinner *spinner;
+	struct nvme *nvme;  /* NULL: there is none */
 	struct cost *costs; /* of a round */
 	uint32_t samples;
 	int64_t watching; /* ns that a tracepoint adds */
@@ -72,7 +71,6 @@ static int run_round(struct rig *rig, enum bench_submit_path path, const enum tr
 {
 	const struct request request = {
 		.pid = (int32_t)getpid(),
-		.idle = spinner_thread(rig->spinner),
 		.number = SYS_ioctl,
 		.before = paths[path].before,
 		.calls = paths[path].calls,
@@ -143,7 +141,7 @@ static int measure_submit(struct rig *rig, enum bench_submit_path path, struct s
 				continue;
 			samples_add(&samples[0], cost->submit);
 			samples_add(&samples[1], cost->fall_asleep);
-			samples_add(&samples[2], cost->all);
+			samples_add(&samples[2], cost->all - cost->records * rig->watching);
 		}
 		*sleeps = 2 * slept > all;
 		if (!*sleeps)
@@ -220,6 +218,25 @@ static int measure_times(struct rig *rig, enum bench_submit_path path, struct sa
 	return measure_whole(rig, path, &samples[4], times);
 }
 
+/*
+ * In the real-time class: what the fair scheduler has to account for when a thread sleeps and
+ * wakes up depends on what else there is, and is nothing that a driver can help.
+ */
+static int measure_in_real_time(struct rig *rig, enum bench_submit_path path,
+				struct samples samples[5], struct times *times)
+{
+	const struct sched_param real_time = { .sched_priority = 1 };
+	struct sched_param before;
+	int policy = sched_getscheduler(0), error;
+
+	if (policy < 0 || sched_getparam(0, &before) ||
+	    sched_setscheduler(0, SCHED_FIFO, &real_time))
+		return bench_fail(-errno, "real-time class: %s: run it as root", strerror(errno));
+	error = measure_times(rig, path, samples, times);
+	sched_setscheduler(0, policy, &before);
+	return error;
+}
+
 static int measure_calls(struct rig *rig, enum bench_submit_path path,
 			 struct bench_submit_cost *result)
 {
@@ -227,7 +244,7 @@ static int measure_calls(struct rig *rig, enum bench_submit_path path,
 	struct samples samples[5] = { 0 };
 	int error, i;
 
-	error = measure_times(rig, path, samples, &times);
+	error = measure_in_real_time(rig, path, samples, &times);
 	for (i = 0; i < 5; i++)
 		free(samples[i].ns);
 	if (error)
@@ -243,9 +260,6 @@ static int measure_calls(struct rig *rig, enum bench_submit_path path,
 	result->cost = result->submit;
 	if (result->completion > 0)
 		result->cost += result->completion;
-	/* What another thread does when the time has come is in none of the two. */
-	if (path == SUBMIT_BEHIND_1)
-		result->cost = result->all;
 	return 0;
 }
 
@@ -292,7 +306,6 @@ static int measure_watching(struct rig *rig)
 
 static void free_rig(struct rig *rig)
 {
-	spinner_stop(rig->spinner);
 	free(rig->costs);
 	nvme_close(rig->nvme);
 	jobs_close(rig->jobs);
@@ -309,10 +322,8 @@ static int make_rig(const struct trn_device_entry *entry, const struct bench_opt
 	rig->costs = calloc(options->samples, sizeof(*rig->costs));
 	if (!rig->costs)
 		return bench_fail(-ENOMEM, "no host memory");
-	error = spinner_start(&rig->spinner);
-	if (!error)
-		error = trace_open(&rig->trace);
-	if (!error)
+	error = trace_open(&rig->trace);
+	if (!error && options->queue[TRN_QUEUE_KERNEL])
 		error = measure_watching(rig);
 	if (!error)
 		error = nvme_open_peer(options->peer, &rig->nvme);

@@ -84,7 +84,10 @@ static int submit_ring(struct user_queue *user, uint32_t packets, struct samples
 	uint64_t sequence = 0;
 	int error, done;
 
-	error = trn_queue_reserve(user->queue, capacity, TRN_FOREVER);
+	/* With a deadline it would yield the CPU, by a system call. */
+	do
+		error = trn_queue_reserve(user->queue, capacity, 0);
+	while (error == -ETIME);
 	for (i = 0; !error && i < batches; i++)
 		error = submit_batch(user, packets, &sequence, samples);
 	if (error)

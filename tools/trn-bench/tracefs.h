@@ -26,10 +26,7 @@ struct trace_record {
 
 struct trace;
 
-/*
- * 0, or negative errno with a sentence in bench_error_message().  An instance lives as long as this
- * program, at most.
- */
+/* 0, or negative errno with a sentence in bench_error_message().  It needs root. */
 int trace_open(struct trace **trace);
 void trace_close(struct trace *trace);
 

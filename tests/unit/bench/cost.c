@@ -7,7 +7,6 @@
 
 #define US	     100 /* the thread whose requests are looked at */
 #define OTHER	     200
-#define SPINNER	     300
 #define IOCTL	     16
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -32,7 +31,7 @@ START_TEST(two_calls)
 		{ 9000, TRACE_INTERRUPT, 0, 33 }, { 9200, TRACE_SWITCH, 0, US },
 		{ 9450, TRACE_EXIT, US, IOCTL },  { 9500, TRACE_ENTER, US, 1 },
 	};
-	const struct request request = { US, SPINNER, IOCTL, 0, 2 };
+	const struct request request = { US, IOCTL, 0, 2 };
 	struct cost costs[2];
 
 	ck_assert_uint_eq(cost_of_requests(records, COUNT(records), &request, costs, 2), 1);
@@ -46,9 +45,9 @@ START_TEST(one_call)
 {
 	static const struct trace_record records[] = {
 		{ 1000, TRACE_ENTER, US, IOCTL },
-		{ 1400, TRACE_SWITCH, US, SPINNER },
-		{ 5000, TRACE_INTERRUPT, SPINNER, 34 },
-		{ 5100, TRACE_SWITCH, SPINNER, US },
+		{ 1400, TRACE_SWITCH, US, 0 },
+		{ 5000, TRACE_INTERRUPT, 0, 34 },
+		{ 5100, TRACE_SWITCH, 0, US },
 		{ 5700, TRACE_EXIT, US, IOCTL },
 		/* The second's interrupt comes too early. */
 		{ 6000, TRACE_ENTER, US, IOCTL },
@@ -57,7 +56,7 @@ START_TEST(one_call)
 		/* The third is not seen to its end. */
 		{ 7000, TRACE_ENTER, US, IOCTL },
 	};
-	const struct request request = { US, SPINNER, IOCTL, 0, 1 };
+	const struct request request = { US, IOCTL, 0, 1 };
 	struct cost costs[3];
 
 	ck_assert_uint_eq(cost_of_requests(records, COUNT(records), &request, costs, 3), 2);
@@ -74,7 +73,7 @@ START_TEST(no_switches)
 		{ 1350, TRACE_ENTER, US, IOCTL }, { 9000, TRACE_INTERRUPT, 0, 33 },
 		{ 9400, TRACE_EXIT, US, IOCTL },
 	};
-	const struct request request = { US, SPINNER, IOCTL, 0, 2 };
+	const struct request request = { US, IOCTL, 0, 2 };
 	struct cost cost;
 
 	ck_assert_uint_eq(cost_of_requests(records, COUNT(records), &request, &cost, 1), 1);
@@ -90,19 +89,28 @@ START_TEST(another_thread)
 {
 	static const struct trace_record records[] = {
 		{ 100, TRACE_ENTER, US, IOCTL }, /* before */
-		{ 900, TRACE_EXIT, US, IOCTL },	  { 1000, TRACE_ENTER, US, IOCTL },
-		{ 1300, TRACE_EXIT, US, IOCTL },  { 1350, TRACE_ENTER, US, IOCTL },
-		{ 1500, TRACE_SWITCH, US, 0 },	  { 4000, TRACE_INTERRUPT, 0, 33 },
-		{ 4100, TRACE_SWITCH, 0, OTHER }, { 4700, TRACE_SWITCH, OTHER, 0 },
-		{ 9000, TRACE_INTERRUPT, 0, 33 }, { 9200, TRACE_SWITCH, 0, US },
+		{ 900, TRACE_EXIT, US, IOCTL },
+		{ 1000, TRACE_ENTER, US, IOCTL },
+		{ 1300, TRACE_EXIT, US, IOCTL },
+		{ 1350, TRACE_ENTER, US, IOCTL },
+		{ 1500, TRACE_SWITCH, US, 0 },
+		{ 4000, TRACE_INTERRUPT, 0, 33 },
+		{ 4100, TRACE_SWITCH, 0, OTHER },
+		{ 4700, TRACE_SWITCH, OTHER, 0 },
+		/* Of a timer: nobody's. */
+		{ 6000, TRACE_SWITCH, 0, OTHER },
+		{ 6400, TRACE_SWITCH, OTHER, 0 },
+		{ 9000, TRACE_INTERRUPT, 0, 33 },
+		{ 9200, TRACE_SWITCH, 0, US },
 		{ 9450, TRACE_EXIT, US, IOCTL },
 	};
-	const struct request request = { US, SPINNER, IOCTL, 1, 2 };
+	const struct request request = { US, IOCTL, 1, 2 };
 	struct cost cost;
 
 	ck_assert_uint_eq(cost_of_requests(records, COUNT(records), &request, &cost, 1), 1);
 	assert_cost(&cost, 300, 150, 7650, 450, 300 + 150 + (100 + 600) + 450);
 	ck_assert_uint_eq(cost.interrupts, 2);
+	ck_assert_uint_eq(cost.records, 6);
 }
 END_TEST
 
@@ -117,7 +125,7 @@ START_TEST(strangers)
 		{ 1310, TRACE_ENTER, US, 39 },	    { 1320, TRACE_EXIT, US, 39 },
 		{ 1350, TRACE_ENTER, US, IOCTL },   { 1500, TRACE_EXIT, US, IOCTL },
 	};
-	const struct request request = { US, SPINNER, IOCTL, 0, 2 };
+	const struct request request = { US, IOCTL, 0, 2 };
 	struct cost cost;
 
 	ck_assert_uint_eq(cost_of_requests(records, COUNT(records), &request, &cost, 1), 1);

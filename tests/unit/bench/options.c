@@ -110,7 +110,7 @@ START_TEST(arguments)
 
 	ck_assert_int_eq(parse("submit", &o, error), BENCH_RUN);
 	ck_assert_int_eq(o.command, BENCH_SUBMIT);
-	ck_assert_uint_eq(o.samples, 101);
+	ck_assert_uint_eq(o.samples, 31);
 	ck_assert_ptr_null(o.peer);
 	ck_assert_int_eq(parse("latency --peer none --samples 11", &o, error), BENCH_RUN);
 	ck_assert_int_eq(o.command, BENCH_LATENCY);

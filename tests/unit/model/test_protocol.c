@@ -141,6 +141,23 @@ START_TEST(submit_while_polling)
 }
 END_TEST
 
+START_TEST(work_that_comes_soon_is_polled_for)
+{
+	const struct trn_queue *self = rig.chip->queue[queue.id];
+
+	/* Any pause is long beside this time, */
+	rig.chip->poll_ns = 1;
+	rig_submit(&rig, &queue, rig_nop());
+	rig_run(&rig);
+	ck_assert_uint_eq(self->poll_ns, rig.chip->poll_ns);
+	/* and none beside this. */
+	rig.chip->poll_ns = 1000000000000;
+	rig_submit(&rig, &queue, rig_nop());
+	rig_step(&rig);
+	ck_assert_uint_gt(self->poll_ns, rig.chip->poll_ns);
+}
+END_TEST
+
 /* Two submitters' worth: a second packet whose software steps are split as well. */
 START_TEST(submit_twice_without_waiting)
 {
@@ -284,7 +301,7 @@ START_TEST(stress_submit)
 	const unsigned int count = 4000;
 	uint64_t limit;
 
-	rig.chip->poll_ns = _i ? 20000 : 0;
+	rig.chip->poll_ns = _i ? 4000 : 0;
 	ck_assert_int_eq(trn_chip_start(rig.chip), 0);
 	for (unsigned int i = 0; i < count; i++) {
 		rig_submit(&rig, &queue, rig_nop());
@@ -380,6 +397,7 @@ Suite *protocol_suite(void)
 	tcase_add_test(tcase, submit_in_every_order);
 	tcase_add_test(tcase, submit_in_every_order_late);
 	tcase_add_test(tcase, submit_while_polling);
+	tcase_add_test(tcase, work_that_comes_soon_is_polled_for);
 	tcase_add_test(tcase, submit_twice_without_waiting);
 	tcase_add_test(tcase, wait_in_every_order);
 	tcase_add_test(tcase, wait_for_a_later_value);

@@ -12,6 +12,9 @@
 /* Software expects a parked queue to look every millisecond; leave room for a step. */
 #define PARKED_LOOK_NS 500000
 
+/* So many times as long as usual a queue is polled whose work comes soon after the last. */
+#define POLL_FACTOR    8
+
 /* The part of the control page that the device uses. */
 #define CONTROL_LENGTH offsetof(struct trn_control, status)
 
@@ -88,11 +91,26 @@ static bool store_need_kick(struct trn_chip *chip, struct trn_queue *queue, uint
 static void keep_polling(const struct trn_chip *chip, struct trn_queue *queue)
 {
 	queue->phase = TRN_PHASE_POLL;
-	queue->poll_until = chip->now + chip->poll_ns;
+	queue->poll_until = chip->now + queue->poll_ns;
+}
+
+/*
+ * Work that came so soon that longer polling would have met it is likely to come so
+ * again: software that waits for each packet's interrupt takes about that long.
+ */
+static void adapt_polling(const struct trn_chip *chip, struct trn_queue *queue)
+{
+	uint64_t longest = POLL_FACTOR * chip->poll_ns;
+
+	if (chip->now - queue->slept_at > longest)
+		queue->poll_ns = chip->poll_ns;
+	else
+		queue->poll_ns = longest;
 }
 
 static void wake(struct trn_chip *chip, struct trn_queue *queue)
 {
+	adapt_polling(chip, queue);
 	if (store_need_kick(chip, queue, 0))
 		keep_polling(chip, queue);
 }
@@ -123,6 +141,7 @@ static void recheck(struct trn_chip *chip, struct trn_queue *queue)
 	 * need_kick: either software sees need_kick = 1, or we see its tail.
 	 */
 	trn_full_barrier();
+	queue->slept_at = chip->now;
 	if (load_tail(chip, queue))
 		queue->phase = queue->tail != queue->head ? TRN_PHASE_WAKE : TRN_PHASE_ASLEEP;
 }
@@ -449,6 +468,7 @@ int trn_queue_start(struct trn_chip *chip, struct trn_queue *queue)
 	chip->ops->unmap(chip->host, &map);
 	queue->state = TRN_QUEUE_RUNNING;
 	queue->phase = TRN_PHASE_ASLEEP;
+	queue->slept_at = chip->now;
 	return 0;
 }
 

@@ -54,7 +54,9 @@ struct trn_queue {
 	uint8_t reason;	     /* STOPPED: TRN_STOP_*, 0 if software did it */
 	uint32_t head;	     /* free running, as in the control page */
 	uint32_t tail;	     /* as last loaded */
+	uint64_t poll_ns;    /* how long it is polled when idle */
 	uint64_t poll_until; /* device time at which polling gives way to sleep */
+	uint64_t slept_at;   /* device time of that */
 	uint64_t look_at;    /* PARKED, HELD: device time of the next look; UINT64_MAX: none */
 	bool masked;	     /* raises no interrupt, */
 	bool owes_interrupt; /* but would have raised one */

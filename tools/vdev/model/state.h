@@ -31,7 +31,7 @@ struct trn_chip {
 	const struct trn_host_ops *ops;
 	void *host;
 	struct trn_hbm hbm;
-	uint64_t poll_ns; /* how long an idle queue is polled */
+	uint64_t poll_ns; /* how long an idle queue is polled, as a rule */
 
 	/*
 	 * Guards this group.  Held for a few loads and stores, never while the host
