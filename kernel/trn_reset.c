@@ -378,10 +378,14 @@ void trn_device_let_go(struct trn_device *tdev)
 	wake_up_all(&tdev->state_wait);
 }
 
-/* Tell everybody; returns whether a reset may help. */
-static bool trn_reset_begin(struct trn_device *tdev)
+/*
+ * Tell everybody; returns whether a reset may help.  @locked: the PCI device is.  If not somebody
+ * else may be resetting the chip, which does not answer meanwhile.
+ */
+static bool trn_reset_begin(struct trn_device *tdev, bool locked)
 {
-	bool present = pci_device_is_present(tdev->pdev) && trn_device_present(tdev);
+	bool present = !locked ||
+		       (pci_device_is_present(tdev->pdev) && trn_device_present(tdev));
 	bool begun = false;
 
 	mutex_lock(&tdev->reset_lock);
@@ -411,12 +415,18 @@ static void trn_reset_work(struct work_struct *work)
 {
 	struct trn_device *tdev = container_of(to_delayed_work(work), struct trn_device,
 					       reset_work);
-	int ret;
+	bool locked = pci_dev_trylock(tdev->pdev);
+	bool begun = trn_reset_begin(tdev, locked);
+	int ret = -EAGAIN;
 
-	if (!trn_reset_begin(tdev))
+	if (locked) {
+		/* Calls trn_device_pause() and trn_device_resume() by way of the PCI core. */
+		if (begun)
+			ret = pci_reset_function_locked(tdev->pdev);
+		pci_dev_unlock(tdev->pdev);
+	}
+	if (!begun)
 		return;
-	/* Calls trn_device_pause() and trn_device_resume() by way of the PCI core. */
-	ret = pci_try_reset_function(tdev->pdev);
 	if (ret == -EAGAIN && time_before(jiffies, tdev->reset_deadline)) {
 		/* Who has the lock may be removing the chip, or resetting it. */
 		queue_delayed_work(tdev->wq, &tdev->reset_work,
@@ -426,7 +436,8 @@ static void trn_reset_work(struct work_struct *work)
 
 	mutex_lock(&tdev->reset_lock);
 	trn_reset_history_add(&tdev->reset_history, jiffies);
-	if (trn_device_state(tdev) == TRN_STATE_PAUSED && !tdev->suspended)
+	/* If the reset worked it has failed anew, or is being reset by somebody else. */
+	if (ret && trn_device_state(tdev) == TRN_STATE_PAUSED && !tdev->suspended)
 		trn_reset_give_up(tdev, ret == -EAGAIN ? "the PCI core was busy with it too long" :
 							 "it cannot be reset");
 	mutex_unlock(&tdev->reset_lock);
