@@ -278,7 +278,8 @@ bool trn_device_set_running(struct trn_device *tdev)
 	return running;
 }
 
-static void trn_reset_bring_back(struct trn_device *tdev)
+/* Returns whether the chip is back; if not it is dead. */
+static bool trn_reset_bring_back(struct trn_device *tdev)
 {
 	char cause[sizeof(tdev->reason)], *failure;
 	bool requested = tdev->requested;
@@ -297,8 +298,7 @@ static void trn_reset_bring_back(struct trn_device *tdev)
 		dev_printk(requested ? KERN_INFO : KERN_WARNING, &tdev->pdev->dev,
 			   "chip was reset: %s; contexts lost: %u\n", cause,
 			   tdev->contexts_lost);
-		trn_uevent_reset(tdev, "function", 0);
-		return;
+		return true;
 	}
 
 	failure = kasprintf(GFP_KERNEL, "after a reset: %s", tdev->reason);
@@ -309,6 +309,7 @@ static void trn_reset_bring_back(struct trn_device *tdev)
 	tdev->told = TRN_STATE_OK;
 	trn_reset_give_up(tdev, failure ?: "it did not come back");
 	kfree(failure);
+	return false;
 }
 
 /**
@@ -319,10 +320,15 @@ static void trn_reset_bring_back(struct trn_device *tdev)
  */
 void trn_device_resume(struct trn_device *tdev)
 {
+	bool back = false;
+
 	mutex_lock(&tdev->reset_lock);
 	if (trn_device_state(tdev) == TRN_STATE_PAUSED && !tdev->suspended)
-		trn_reset_bring_back(tdev);
+		back = trn_reset_bring_back(tdev);
 	mutex_unlock(&tdev->reset_lock);
+	/* Allocates, and the chip is in use: if it fails now fences wait for the lock. */
+	if (back)
+		trn_uevent_reset(tdev, "function", 0);
 }
 
 /* Whoever has paused the chip may fail to bring it back: then the driver tries. */
