@@ -524,6 +524,7 @@ int trn_device_start(struct trn_device *tdev)
 
 err_let_go:
 	trn_device_let_go(tdev);
+	trn_recovery_fini(tdev);
 	trn_scrub_fini(tdev);
 	trn_kernel_vm_fini(&tdev->kernel_vm);
 	return dev_err_probe(dev, ret, "chip does not start: %s\n", tdev->reason);
@@ -537,9 +538,10 @@ void trn_device_remove(struct trn_device *tdev)
 {
 	trn_netlink_remove_device(tdev);
 	trn_device_let_go(tdev);
-	trn_recovery_fini(tdev);
 	drm_dev_unplug(&tdev->drm);
 	trn_file_destroy_all(tdev);
+	/* Files that were being closed may have found something to report. */
+	trn_recovery_fini(tdev);
 	trn_scrub_fini(tdev);
 	trn_kernel_vm_fini(&tdev->kernel_vm);
 	trn_gem_unmap_all(tdev);

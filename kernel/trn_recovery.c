@@ -76,7 +76,7 @@ void trn_recovery_init(struct trn_device *tdev)
 	INIT_WORK(&tdev->report_work, trn_recovery_report_work);
 }
 
-/* The chip is stopped for good: nothing is reported any more. */
+/* The chip is stopped for good and no file has a queue: nothing is reported any more. */
 void trn_recovery_fini(struct trn_device *tdev)
 {
 	flush_work(&tdev->report_work);

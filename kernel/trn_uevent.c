@@ -7,6 +7,7 @@
  */
 #include <linux/kobject.h>
 
+#include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 
 #include "trn_device.h"
@@ -14,9 +15,15 @@
 
 static void trn_uevent_send(struct trn_device *tdev, char **envp)
 {
+	int idx;
+
+	/* Removal takes the node away after the end of the section. */
+	if (!drm_dev_enter(&tdev->drm, &idx))
+		return;
 	/* Nobody has to know of a chip that was never registered. */
 	if (tdev->drm.registered)
 		kobject_uevent_env(&tdev->drm.accel->kdev->kobj, KOBJ_CHANGE, envp);
+	drm_dev_exit(idx);
 }
 
 /**
