@@ -102,7 +102,7 @@ static void trn_bind_queue_finish(struct trn_bind_queue *queue, struct trn_bind 
 	spin_lock(&queue->lock);
 	list_move_tail(&bind->link, &queue->finished);
 	spin_unlock(&queue->lock);
-	queue_work(queue->tdev->bind_free_wq, &queue->free_work);
+	queue_work(queue->tdev->free_wq, &queue->free_work);
 }
 
 static void trn_bind_queue_work(struct work_struct *work)
@@ -159,7 +159,7 @@ int trn_bind_init(struct trn_device *tdev)
 	ret = trn_bind_alloc_wq(tdev, "trn-bind", WQ_MEM_RECLAIM, &tdev->bind_wq);
 	if (ret)
 		return ret;
-	return trn_bind_alloc_wq(tdev, "trn-bind-free", 0, &tdev->bind_free_wq);
+	return trn_bind_alloc_wq(tdev, "trn-free", 0, &tdev->free_wq);
 }
 
 void trn_bind_queue_init(struct trn_bind_queue *queue, struct trn_device *tdev)

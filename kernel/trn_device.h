@@ -145,7 +145,7 @@ struct trn_device {
 	struct xarray contexts;		/* ASID -> struct trn_context */
 	struct trn_kernel_vm kernel_vm;
 	struct workqueue_struct *bind_wq;	/* trn_bind_queue.c */
-	struct workqueue_struct *bind_free_wq;
+	struct workqueue_struct *free_wq;	/* frees what fences must not wait for */
 	struct workqueue_struct *sched_wq;	/* trn_sched.c */
 	struct xarray queues;		/* hardware queue id -> struct trn_queue */
 

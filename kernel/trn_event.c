@@ -59,7 +59,7 @@ static void trn_event_find_stopped(struct trn_device *tdev)
 		if (!queue)
 			continue;
 		trn_event_find_stop(queue);
-		trn_queue_put(queue);
+		trn_queue_put_later(queue);
 	}
 }
 

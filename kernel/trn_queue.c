@@ -57,10 +57,8 @@ static void trn_queue_free_rcu(struct rcu_head *rcu)
 	kfree(queue);
 }
 
-static void trn_queue_release(struct kref *ref)
+static void trn_queue_release(struct trn_queue *queue)
 {
-	struct trn_queue *queue = container_of(ref, struct trn_queue, ref);
-
 	trn_sched_free(queue);
 	kvfree(queue->spare_packets);
 	if (queue->ring_memory)
@@ -75,9 +73,32 @@ static void trn_queue_release(struct kref *ref)
 	call_rcu(&queue->rcu, trn_queue_free_rcu);
 }
 
+static void trn_queue_release_work(struct work_struct *work)
+{
+	trn_queue_release(container_of(work, struct trn_queue, release_work));
+}
+
+static void trn_queue_release_now(struct kref *ref)
+{
+	trn_queue_release(container_of(ref, struct trn_queue, ref));
+}
+
+static void trn_queue_release_later(struct kref *ref)
+{
+	struct trn_queue *queue = container_of(ref, struct trn_queue, ref);
+
+	queue_work(queue->tdev->free_wq, &queue->release_work);
+}
+
 void trn_queue_put(struct trn_queue *queue)
 {
-	kref_put(&queue->ref, trn_queue_release);
+	kref_put(&queue->ref, trn_queue_release_now);
+}
+
+/* Where fences wait: objects are freed under locks whose holders wait for fences. */
+void trn_queue_put_later(struct trn_queue *queue)
+{
+	kref_put(&queue->ref, trn_queue_release_later);
 }
 
 /* The queue that @queues has at @index, with a reference, or NULL. */
@@ -208,7 +229,7 @@ static void trn_queue_for_each(struct trn_device *tdev, void (*function)(struct 
 		kref_get(&queue->ref);
 		xa_unlock(&tdev->queues);
 		function(queue);
-		trn_queue_put(queue);
+		trn_queue_put_later(queue);
 		xa_lock(&tdev->queues);
 	}
 	xa_unlock(&tdev->queues);
@@ -438,6 +459,7 @@ static struct trn_queue *trn_queue_create(struct trn_device *tdev, struct trn_fi
 	INIT_LIST_HEAD(&queue->jobs);
 	INIT_LIST_HEAD(&queue->waiters);
 	INIT_LIST_HEAD(&queue->report_link);
+	INIT_WORK(&queue->release_work, trn_queue_release_work);
 	trn_eventfd_init(queue);
 
 	ret = trn_queue_alloc_control(queue);

@@ -111,6 +111,7 @@ struct trn_queue {
 	void *ring_memory;
 	struct page *fence_page;	/* the one with the fence word */
 	struct rcu_head rcu;		/* for fences, which look at that */
+	struct work_struct release_work;	/* trn_queue_put_later() */
 	u64 fence_context;
 	/* Memory for that many packets of the next job, or NULL. */
 #define TRN_QUEUE_SPARE_PACKETS	32
@@ -123,6 +124,7 @@ struct trn_queue *trn_queue_get(struct drm_file *drm_file, u32 handle);
 u16 trn_queue_asid(const struct trn_queue *queue);
 struct trn_queue *trn_queue_get_by_id(struct trn_device *tdev, u32 id);
 void trn_queue_put(struct trn_queue *queue);
+void trn_queue_put_later(struct trn_queue *queue);
 struct trn_queue *trn_queue_create_internal(struct trn_device *tdev, u32 ring_entries);
 void trn_queue_destroy(struct trn_queue *queue);
 void trn_queue_destroy_matching(struct trn_file *file, struct trn_context *context);

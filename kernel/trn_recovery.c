@@ -107,7 +107,7 @@ void trn_recovery_note_stop(struct trn_device *tdev, u32 id, const struct trn_st
 	}
 	dma_fence_end_signalling(signalling);
 	trn_coredump_publish(dump, TRN_RUNG_NONE);
-	trn_queue_put(queue);
+	trn_queue_put_later(queue);
 }
 
 /* The chip does nothing any more for the queues of @guilty's context: the others fail too. */
@@ -127,7 +127,7 @@ static void trn_recovery_stop_others(struct trn_queue *guilty)
 			trn_queue_set_error(queue, -EIO, TRN_CONTROL_STOPPED);
 			trn_submit_cancel(queue, -EIO, -EIO);
 		}
-		trn_queue_put(queue);
+		trn_queue_put_later(queue);
 	}
 }
 

@@ -62,7 +62,7 @@ static struct trn_queue *trn_watchdog_find(struct trn_device *tdev, u32 epoch,
 	if (queue->epoch == epoch && trn_queue_asid(queue) == le16_to_cpu(running->asid))
 		return queue;
 	/* The id has got another owner meanwhile. */
-	trn_queue_put(queue);
+	trn_queue_put_later(queue);
 	return NULL;
 }
 
@@ -89,7 +89,7 @@ static void trn_watchdog_read_log(struct trn_device *tdev)
 		if (!queue)
 			continue;
 		trn_watchdog_check(queue, &log->running[i]);
-		trn_queue_put(queue);
+		trn_queue_put_later(queue);
 	}
 }
 
