@@ -7,6 +7,7 @@
  * elsewhere.
  */
 #include <linux/log2.h>
+#include <linux/nospec.h>
 
 #include <drm/drm_managed.h>
 
@@ -188,7 +189,7 @@ int trn_hbm_alloc(struct trn_device *tdev, u64 size, u32 stack, bool visible,
 	mutex_lock(&hbm->lock);
 	if (stack == DRM_TRN_STACK_ANY)
 		stack = trn_hbm_choose_stack(hbm, size, visible);
-	range->stack = stack;
+	range->stack = array_index_nospec(stack, hbm->stacks);
 	ret = trn_hbm_alloc_locked(hbm, size, visible, range);
 	mutex_unlock(&hbm->lock);
 	return ret;
