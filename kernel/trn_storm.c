@@ -185,6 +185,9 @@ static void trn_storm_work(struct work_struct *work)
 	bool again = false;
 	unsigned int i;
 
+	/* A stopped chip raises none, and on removal they are about to be freed. */
+	if (trn_device_gone(tdev))
+		return;
 	for (i = 0; i < tdev->num_vectors; i++)
 		again |= trn_storm_handle(&tdev->vectors[i]);
 	if (again)
