@@ -5,9 +5,10 @@
  * An interrupt is of use when a job ends, somebody in the kernel is woken or a command completes,
  * and the chip may raise one for each of these.  A vector that has had many more than that in a
  * short time storms, and is switched off at once.  Then a work finds who is to blame.  Processes
- * decide when their queues interrupt: queues that had next to no use of it are masked, and the
- * vector is switched on again.  Without any such it is the chip, and the vector stays off.  What
- * is masked or off is polled, and tried again after a second.
+ * decide when their queues interrupt: queues that had next to no use of it are masked, without
+ * any such all user queues, and the vector is switched on again.  If they are masked already it is
+ * the chip, and the vector stays off.  What is masked or off is polled, and tried again after a
+ * second.
  */
 #include <linux/interrupt.h>
 #include <linux/jiffies.h>
@@ -77,28 +78,34 @@ static bool trn_storm_mask_on_chip(struct trn_queue *queue, bool masked)
 	return !ret;
 }
 
-/* Whether the queue is to blame for what the vector has had. */
-static bool trn_storm_guilty(const struct trn_vector *vector, const struct trn_queue *queue)
+/* Which queues of a vector are masked, or unmasked. */
+enum trn_storm_choice {
+	TRN_STORM_OVER,		/* masked for long enough: unmask them */
+	TRN_STORM_GUILTY,	/* by the uses that they have had for their interrupts */
+	TRN_STORM_SUSPECT,	/* any user queue: one may make itself some uses */
+};
+
+static bool trn_storm_chosen(const struct trn_vector *vector, const struct trn_queue *queue,
+			     enum trn_storm_choice choice)
 {
-	return queue->mode == DRM_TRN_QUEUE_USER && !queue->masked &&
+	if (choice == TRN_STORM_OVER)
+		return queue->masked && time_after_eq(jiffies, queue->masked_until);
+	if (queue->mode != DRM_TRN_QUEUE_USER || queue->masked)
+		return false;
+	return choice == TRN_STORM_SUSPECT ||
 	       queue->interrupt_uses * TRN_STORM_USELESS_PER_USE < vector->useless;
 }
 
-static bool trn_storm_over(const struct trn_vector *vector, const struct trn_queue *queue)
-{
-	return queue->masked && time_after_eq(jiffies, queue->masked_until);
-}
-
-/* A queue of the vector, with a reference, or NULL; it is being @masked, or not, from here on. */
-static struct trn_queue *trn_storm_find(struct trn_vector *vector, bool masked)
+/* A queue of the vector, with a reference, or NULL; it is being masked, or not, from here on. */
+static struct trn_queue *trn_storm_find(struct trn_vector *vector, enum trn_storm_choice choice)
 {
 	struct trn_queue *queue, *found = NULL;
 
 	spin_lock_irq(&vector->lock);
 	list_for_each_entry(queue, &vector->queues, vector_link) {
-		if (masked ? !trn_storm_guilty(vector, queue) : !trn_storm_over(vector, queue))
+		if (!trn_storm_chosen(vector, queue, choice))
 			continue;
-		queue->masked = masked;
+		queue->masked = choice != TRN_STORM_OVER;
 		queue->masked_until = jiffies + msecs_to_jiffies(TRN_STORM_PAUSE_MS);
 		kref_get(&queue->ref);
 		found = queue;
@@ -109,13 +116,13 @@ static struct trn_queue *trn_storm_find(struct trn_vector *vector, bool masked)
 }
 
 /* Returns whether a queue was masked, or unmasked. */
-static bool trn_storm_mask(struct trn_vector *vector, bool masked)
+static bool trn_storm_mask(struct trn_vector *vector, enum trn_storm_choice choice)
 {
 	struct trn_queue *queue;
 	bool done = false;
 
-	while ((queue = trn_storm_find(vector, masked))) {
-		done |= trn_storm_mask_on_chip(queue, masked);
+	while ((queue = trn_storm_find(vector, choice))) {
+		done |= trn_storm_mask_on_chip(queue, choice != TRN_STORM_OVER);
 		trn_queue_put(queue);
 	}
 	return done;
@@ -156,13 +163,15 @@ static bool trn_storm_has_masked(struct trn_vector *vector)
 /* Returns whether the vector must be looked at again. */
 static bool trn_storm_handle(struct trn_vector *vector)
 {
-	trn_storm_mask(vector, false);
+	trn_storm_mask(vector, TRN_STORM_OVER);
 	/* Only the interrupt leaves ON, only this leaves the others. */
 	switch (READ_ONCE(vector->state)) {
 	case TRN_VECTOR_ON:
 		break;
 	case TRN_VECTOR_STORMING:
-		if (trn_storm_mask(vector, true))
+		/* The chip is blamed when no process can be. */
+		if (trn_storm_mask(vector, TRN_STORM_GUILTY) ||
+		    trn_storm_mask(vector, TRN_STORM_SUSPECT))
 			trn_storm_switch_on(vector);
 		else
 			trn_storm_stay_off(vector);
