@@ -202,33 +202,42 @@ struct dma_buf *trn_dmabuf_export(struct drm_gem_object *obj, int flags)
 	return drm_gem_dmabuf_export(obj->dev, &info);
 }
 
-/* No other device accesses @bo after this, and none maps it again. */
-static void trn_dmabuf_revoke(struct trn_device *tdev, struct trn_bo *bo)
+/* What is left until @deadline, at least one: with none, a wait would not look. */
+static unsigned long trn_dmabuf_time_left(unsigned long deadline)
 {
-	unsigned long timeout = msecs_to_jiffies(TRN_DMABUF_REVOKE_TIMEOUT_MS);
+	return max_t(long, deadline - jiffies, 1);
+}
 
+/* No other device accesses @bo after this, and none maps it again; false if one does not let go. */
+static bool trn_dmabuf_revoke(struct trn_bo *bo, unsigned long deadline)
+{
 	dma_resv_lock(bo->base.resv, NULL);
 	if (bo->peer_mappings) {
 		trn_dmabuf_invalidate(bo->exported);
-		dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, false, timeout);
+		dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, false,
+				      trn_dmabuf_time_left(deadline));
 	}
 	dma_resv_unlock(bo->base.resv);
-	if (!wait_var_event_timeout(&bo->peer_mappings, !READ_ONCE(bo->peer_mappings), timeout))
-		drm_warn(&tdev->drm, "another device did not let go of HBM in %u ms\n",
-			 TRN_DMABUF_REVOKE_TIMEOUT_MS);
+	return wait_var_event_timeout(&bo->peer_mappings, !READ_ONCE(bo->peer_mappings),
+				      trn_dmabuf_time_left(deadline));
 }
 
 /* The chip is paused or gone: no call is in a section any more, and none begins one. */
 void trn_dmabuf_revoke_all(struct trn_device *tdev)
 {
+	unsigned long deadline = jiffies + msecs_to_jiffies(TRN_DMABUF_REVOKE_TIMEOUT_MS);
+	unsigned int kept = 0;
 	struct trn_bo *bo;
 
 	mutex_lock(&tdev->bo_lock);
 	list_for_each_entry(bo, &tdev->bos, link) {
-		if (bo->kind == TRN_BO_HBM)
-			trn_dmabuf_revoke(tdev, bo);
+		if (bo->kind == TRN_BO_HBM && !trn_dmabuf_revoke(bo, deadline))
+			kept++;
 	}
 	mutex_unlock(&tdev->bo_lock);
+	if (kept)
+		drm_warn(&tdev->drm, "another device did not let go of %u HBM objects in %u ms\n",
+			 kept, TRN_DMABUF_REVOKE_TIMEOUT_MS);
 }
 
 static bool trn_dmabuf_is_own(struct drm_device *drm, struct dma_buf *dma_buf)
