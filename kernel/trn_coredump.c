@@ -7,6 +7,7 @@
  * later by a work that nobody waits for.  The kernel keeps one of a chip, until it
  * is read or some minutes old; so while one is being written others are not taken.
  */
+#include <linux/delay.h>
 #include <linux/devcoredump.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -33,6 +34,8 @@
 #define TRN_COREDUMP_SIZE	SZ_16K
 /* A process may make the chip stop queues as often as it likes. */
 #define TRN_COREDUMP_STOP_MS	1000
+/* So long a dump waits for a process that changes its address space. */
+#define TRN_COREDUMP_LOCK_MS	50
 
 struct trn_coredump_queue {
 	u32 id;
@@ -164,13 +167,31 @@ static bool trn_coredump_is_fault(u32 reason)
 	}
 }
 
+/*
+ * The address space's lock, unless its process keeps it for long by a large VM_BIND: others wait
+ * for what comes after the dump.
+ */
+static bool trn_coredump_lock_vm(struct trn_vm *vm)
+{
+	unsigned int i;
+
+	for (i = 0; i < TRN_COREDUMP_LOCK_MS; i++) {
+		if (mutex_trylock(&vm->lock))
+			return true;
+		usleep_range(1000, 1100);
+	}
+	return false;
+}
+
 /* What is in the context's address space; the kernel's own has no faults of a process. */
 static void trn_coredump_take_memory(struct trn_coredump_queue *copy, struct trn_queue *queue)
 {
 	struct trn_context *context = queue->context;
 	const struct trn_stop *stop = &copy->stop;
 
-	mutex_lock(&context->vm.lock);
+	copy->walked = false;
+	if (!trn_coredump_lock_vm(&context->vm))
+		return;
 	trn_coredump_take_ring(copy, queue);
 	copy->walked = trn_coredump_is_fault(stop->reason) && !context->vm.closed &&
 		       stop->address < BIT_ULL(TRN_VA_BITS) &&
