@@ -217,16 +217,19 @@ static void empty_library_queue(void)
 
 /* ---- the end --------------------------------------------------------- */
 
-/* Neither a signal, nor anything that anybody sees. */
+/* Neither a signal, nor anything that anybody sees. Waits end before doorbells are taken away. */
 static void use_pages(void)
 {
+	int64_t deadline = trn_deadline(LIMIT);
 	unsigned int i;
 
 	for (i = PARKED; i < QUEUES; i++) {
 		ck_assert_uint_eq(worker[i].control->status, TRN_CONTROL_GONE);
 		memset(worker[i].control, 0x5a, sizeof(*worker[i].control));
 		*worker[i].doorbell = 1;
-		worker[i].doorbell[8] = i;
+		do
+			worker[i].doorbell[8] = i;
+		while (worker[i].doorbell[8] != i && trn_deadline(0) < deadline);
 		ck_assert_uint_eq(worker[i].doorbell[8], i);
 	}
 }

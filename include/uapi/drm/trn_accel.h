@@ -415,7 +415,7 @@ struct drm_trn_vm_bind {
  *
  * Mappings of both pages stay valid for ever.  When the queue or the chip goes, the control page
  * stays the queue's own, so that a poller finds the reason in its status; the doorbell becomes a
- * dummy page.  They are not inherited by fork().
+ * dummy page, after the status has changed.  They are not inherited by fork().
  * -ENOSPC: the chip's queues are used up.  -EDQUOT: the user has as many as one may have (module
  * parameter user_queue_percent), unless the file was opened with CAP_SYS_RESOURCE.
  */
