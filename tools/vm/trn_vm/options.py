@@ -19,7 +19,8 @@ tree, writable and at its own path; what was built for the guest is first in PAT
   --hbm SIZE        HBM of each chip, e.g. 144G (default: the generation's)
   --aperture SIZE   HBM aperture of each chip, a power of two (default 256M)
   --largest-page SIZE  largest leaf of page tables that chips take: 4K, 2M, 1G (default)
-  --defect CHIP=KIND  make that chip a faulty one; kinds: build/world/bin/trn-vdev --help
+  --defect CHIP=KIND  make that chip a faulty one; kinds: never-ready, bad-identify,
+                    no-heartbeat, no-aperture, small-bar
   --no-module       do not load trn.ko
   --module-param NAME=VALUE  parameter for trn.ko
   --smp N           virtual CPUs (default 2)
