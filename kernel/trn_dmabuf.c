@@ -202,10 +202,10 @@ struct dma_buf *trn_dmabuf_export(struct drm_gem_object *obj, int flags)
 	return drm_gem_dmabuf_export(obj->dev, &info);
 }
 
-/* What is left until @deadline, at least one: with none, a wait would not look. */
+/* What is left until @deadline; a wait without any looks once. */
 static unsigned long trn_dmabuf_time_left(unsigned long deadline)
 {
-	return max_t(long, deadline - jiffies, 1);
+	return max_t(long, deadline - jiffies, 0);
 }
 
 /* No other device accesses @bo after this, and none maps it again; false if one does not let go. */

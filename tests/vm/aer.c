@@ -16,8 +16,6 @@
 #include "chip.h"
 #include "victim.h"
 
-#define SECOND		   INT64_C(1000000000)
-
 /* Bits of the AER capability's uncorrectable error status. */
 #define DATA_LINK_PROTOCOL 0x00000010 /* fatal */
 #define COMPLETION_TIMEOUT 0x00004000 /* not fatal */

@@ -27,7 +27,6 @@
 #define GIB	(MIB * 1024)
 #define VA	(2 * GIB)
 #define TAG_VA	(8 * GIB)
-#define SECOND	INT64_C(1000000000)
 #define OPS_MAX 16
 
 static int fd;
@@ -844,8 +843,8 @@ END_TEST
 /* A call whose operations come from user memory only after its context was destroyed. */
 START_TEST(destroyed_while_copying)
 {
-	struct drm_trn_bind_op *ops = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct drm_trn_bind_op *ops =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct drm_trn_vm_bind bind = {
 		.context = context,
 		.ops = { .stride = sizeof(*ops), .count = 1, .pointer = (uintptr_t)ops },

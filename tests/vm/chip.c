@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SECOND	 INT64_C(1000000000)
 #define COREDUMP "/sys/class/devcoredump"
 
 void chip_request(const char *verb, const char *format, ...)

@@ -16,9 +16,8 @@
 
 #include "guest.h"
 
-#define MIB    (UINT64_C(1) << 20)
-#define SECOND INT64_C(1000000000)
-#define LIMIT  (10 * SECOND)
+#define MIB	  (UINT64_C(1) << 20)
+#define LIMIT	  (10 * SECOND)
 
 /*
  * Long copies, so that the kill comes during one and not during a register access: QEMU

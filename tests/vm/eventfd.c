@@ -12,7 +12,6 @@
 
 #include "guest.h"
 
-#define SECOND	INT64_C(1000000000)
 #define NOWHERE UINT64_C(0x400000000000)
 /* ms, for what comes within µs */
 #define SOON	30000

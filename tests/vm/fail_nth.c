@@ -20,7 +20,6 @@
 #include "guest_memory.h"
 #include "worker.h"
 
-#define SECOND	 INT64_C(1000000000)
 #define FAIL	 "/proc/thread-self/fail-nth"
 #define VA	 UINT64_C(0x40000000)
 #define HOST_VA	 (VA << 12)

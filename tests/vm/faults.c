@@ -18,8 +18,6 @@
 #include "chip.h"
 #include "faults_table.h"
 
-#define SECOND		INT64_C(1000000000)
-#define MS		INT64_C(1000000)
 #define LIMIT_MS	300 /* of the guilty queue */
 /* What the chip may say that an admin command or an ENABLE change takes, at most. */
 #define CHIP_TIMEOUT_MS 10000

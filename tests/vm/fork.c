@@ -20,7 +20,6 @@
 #include "chip.h"
 #include "worker.h"
 
-#define SECOND	INT64_C(1000000000)
 /* A place in the doorbell page that has no meaning to a chip, in words. */
 #define SCRATCH 16
 

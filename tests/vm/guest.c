@@ -10,8 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SECOND INT64_C(1000000000)
-
 void guest_pattern(void *memory, uint64_t size, uint64_t seed)
 {
 	uint64_t state = seed * 0x9e3779b97f4a7c15 + 1, i;

@@ -15,6 +15,10 @@
 #include <hw/trn_queue.h>
 #include <trn/trn.h>
 
+/* ns */
+#define SECOND INT64_C(1000000000)
+#define MS     INT64_C(1000000)
+
 /* Fails the test with libtrn's text. */
 #define guest_ok(call)                                                                             \
 	do {                                                                                       \

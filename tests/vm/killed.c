@@ -17,7 +17,6 @@
 #include "chip.h"
 #include "worker.h"
 
-#define SECOND	  INT64_C(1000000000)
 #define PROCESSES 16
 #define HBM_SIZE  (UINT64_C(4) << 20)
 

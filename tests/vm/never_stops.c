@@ -15,8 +15,6 @@
 
 #include "worker.h"
 
-#define SECOND	 INT64_C(1000000000)
-#define MS	 INT64_C(1000000)
 #define LIMIT_MS 1000 /* of a packet of the hogs */
 #define HOGS	 8
 #define JOBS	 40

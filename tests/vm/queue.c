@@ -16,7 +16,6 @@
 
 #define KIB	  UINT64_C(1024)
 #define MIB	  (KIB * 1024)
-#define SECOND	  INT64_C(1000000000)
 #define VA	  UINT64_C(0x10000000)
 #define NOWHERE	  UINT64_C(0x400000000000)
 

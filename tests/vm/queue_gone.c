@@ -25,10 +25,9 @@
 #include "guest_memory.h"
 #include "worker.h"
 
-#define SECOND INT64_C(1000000000)
 /* Until the last waiter knows. */
-#define LIMIT  (10 * SECOND)
-#define SIZE   (64 * KIB)
+#define LIMIT (10 * SECOND)
+#define SIZE  (64 * KIB)
 
 static const char *how;
 static char address[CHIP_ADDRESS_SIZE];

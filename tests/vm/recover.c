@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recover [killed]: a chip that fails is reset by the driver, nobody helps; one that fails for good, or again and
- * again, or is taken away, is dead, and can be had again: by binding the driver anew, or by a rescan
- * of the bus.  The chip is in use each time.  In the end it is dead: this has a boot of its own.
+ * recover [killed]: a chip that fails is reset by the driver, nobody helps; one that fails for
+ * good, or again and again, or is taken away, is dead, and can be had again: by binding the driver
+ * anew, or by a rescan of the bus.  The chip is in use each time.  In the end it is dead: this has
+ * a boot of its own.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,8 +15,6 @@
 
 #include "chip.h"
 #include "victim.h"
-
-#define SECOND INT64_C(1000000000)
 
 static bool killed; /* trn-vdev, and nothing else */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left behind when queues are stopped: dumps in /sys/class/devcoredump, uevents, counters and
- * tracepoints.  Expected texts are made from Documentation/recovery.rst and from what the test
+ * What is left behind when queues are stopped: dumps in /sys/class/devcoredump, uevents, counters
+ * and tracepoints.  Expected texts are made from Documentation/recovery.rst and from what the test
  * itself has put on rings and into page tables.
  */
 #include <errno.h>
@@ -30,7 +30,6 @@
 #include "chip.h"
 #include "guest.h"
 
-#define SECOND	 INT64_C(1000000000)
 #define MIB	 (UINT64_C(1) << 20)
 #define ENTRIES	 64
 #define TRACING	 "/sys/kernel/tracing/"
@@ -431,8 +430,8 @@ static void expect_innocent_works(void)
 }
 
 /*
- * A job of many packets, each much shorter than the limit: the chip stops none, so the driver does it.
- * What is behind the job fails too, and nobody else.
+ * A job of many packets, each much shorter than the limit: the chip stops none, so the driver does
+ * it. What is behind the job fails too, and nobody else.
  */
 START_TEST(job_too_long)
 {
@@ -482,7 +481,8 @@ START_TEST(job_too_long)
 }
 END_TEST
 
-/* The same, by packets: the chip's own limit.  Neither it nor the driver counts the time of a park. */
+/* The same, by packets: the chip's own limit.  Neither it nor the driver counts the time of a park.
+ */
 START_TEST(packet_too_long)
 {
 	struct drm_trn_query_recovery before = chip_recovery(fd);
@@ -699,7 +699,8 @@ START_TEST(tracepoints)
 	snprintf(text, sizeof(text),
 		 "trn_queue_stop: accel=%u queue=%u client=%" PRIu64
 		 " reason=%u packet=2 access=%u address=0x%" PRIx64 "\n",
-		 accel, hardware, chip_client_id(fd), TRN_STOP_FAULT_UNMAPPED, TRN_ACCESS_WRITE, BO_VA + 4096);
+		 accel, hardware, chip_client_id(fd), TRN_STOP_FAULT_UNMAPPED, TRN_ACCESS_WRITE,
+		 BO_VA + 4096);
 	expect_trace(text);
 }
 END_TEST

@@ -17,7 +17,6 @@
 #include "chip.h"
 #include "victim.h"
 
-#define SECOND	INT64_C(1000000000)
 #define THREADS 4
 #define VA	UINT64_C(0x10000000)
 #define SIZE	(64 * KIB)
@@ -244,8 +243,7 @@ START_TEST(without_pause)
 
 	for (i = 0; i < THREADS; i++) {
 		user[i] = (struct user){ .stop = &stop };
-		ck_assert_int_eq(pthread_create(&user[i].thread, NULL, use_without_pause,
-						&user[i]),
+		ck_assert_int_eq(pthread_create(&user[i].thread, NULL, use_without_pause, &user[i]),
 				 0);
 	}
 	for (i = 0; i < resets; i++) {

@@ -15,7 +15,6 @@
 
 #include "guest.h"
 
-#define SECOND	 INT64_C(1000000000)
 #define ROUNDS	 4
 /* Of interrupts a second without use: the driver lets 50 pass in 10 ms before it acts. */
 #define RATE_MAX 5000

@@ -14,7 +14,6 @@
 #include "gate.h"
 #include "guest.h"
 
-#define SECOND	  INT64_C(1000000000)
 #define VA	  UINT64_C(0x10000000)
 #define NOWHERE	  UINT64_C(0x400000000000)
 #define SIZE	  UINT64_C(65536)

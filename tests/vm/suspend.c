@@ -16,8 +16,6 @@
 
 #include "victim.h"
 
-#define SECOND INT64_C(1000000000)
-
 enum depth {
 	BUT_FOR_THE_LAST_STEP,
 	TO_RAM

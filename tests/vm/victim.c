@@ -8,12 +8,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SECOND	 INT64_C(1000000000)
-#define VA	 UINT64_C(0x10000000)
-#define BIND_VA	 UINT64_C(0x20000000)
-#define COPY_VA	 UINT64_C(0x40000000)
-#define NOWHERE	 UINT64_C(0x400000000000)
-#define COPIES	 16
+#define VA	  UINT64_C(0x10000000)
+#define BIND_VA	  UINT64_C(0x20000000)
+#define COPY_VA	  UINT64_C(0x40000000)
+#define NOWHERE	  UINT64_C(0x400000000000)
+#define COPIES	  16
 #define COPY_SIZE (16 * MIB)
 
 int victim_write(const char *path, const char *text)
@@ -80,9 +79,9 @@ static void start_jobs(struct victim *victim)
 	for (i = 0; i < COPIES; i++)
 		copies[i] = guest_copy(COPY_VA, COPY_VA + COPY_SIZE, COPY_SIZE);
 	for (i = 0; i < 3; i++)
-		guest_fails(guest_submit(victim->fd, victim->job_queue, copies, COPIES,
-					 victim->job),
-			    0);
+		guest_fails(
+			guest_submit(victim->fd, victim->job_queue, copies, COPIES, victim->job),
+			0);
 	last.queue = victim->job_queue;
 	syncs[1].handle = victim->job;
 	guest_fails(guest_ioctl(victim->fd, DRM_IOCTL_TRN_SUBMIT, &last), 0);
@@ -126,8 +125,8 @@ void victim_start(struct victim *victim, unsigned int chip)
 	victim->bytes = guest_map(victim->fd, victim->hbm, VICTIM_SIZE);
 	victim->dma_buf = guest_export(victim->fd, victim->hbm);
 	ck_assert_int_ge(victim->dma_buf, 0);
-	victim->exported_bytes = mmap(NULL, VICTIM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
-				      victim->dma_buf, 0);
+	victim->exported_bytes =
+		mmap(NULL, VICTIM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, victim->dma_buf, 0);
 	ck_assert_ptr_ne((void *)victim->exported_bytes, MAP_FAILED);
 	victim->gate_syncobj = guest_syncobj(victim->fd);
 	gate_close(&victim->gate, victim->fd, victim->gate_syncobj, 0);
@@ -152,9 +151,9 @@ static void check_calls(struct victim *victim, int error)
 	struct drm_trn_queue_error why = { .queue = victim->job_queue };
 	struct trn_packet nop = { 0 };
 
-	guest_fails(guest_bind(victim->fd, victim->context, victim->hbm, VA + VICTIM_SIZE,
-			       VICTIM_SIZE),
-		    error);
+	guest_fails(
+		guest_bind(victim->fd, victim->context, victim->hbm, VA + VICTIM_SIZE, VICTIM_SIZE),
+		error);
 	guest_fails(guest_unbind(victim->fd, victim->context, VA, VICTIM_SIZE), error);
 	guest_fails(guest_ioctl(victim->fd, DRM_IOCTL_TRN_QUEUE_CREATE, &create), error);
 	guest_fails(guest_submit(victim->fd, victim->job_queue, &nop, 1, victim->job), error);

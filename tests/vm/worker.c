@@ -16,7 +16,6 @@
 #define HOST_SIZE    196608
 #define HBM	     0x800000
 #define COPY_SIZE    16384
-#define SECOND	     INT64_C(1000000000)
 
 static void *map_page(int fd, uint64_t offset)
 {
