@@ -18,7 +18,7 @@ BUILD_CFLAGS = -std=c11 -D_GNU_SOURCE -fPIC -pthread -MMD -MP $(WARNINGS) \
 BUILD_LDFLAGS = -pthread $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
 
 # One list for all sources: the packages' include paths do not clash.
-packages := libdrm libnl-3.0 libnl-genl-3.0 jansson check
+packages := libdrm libnl-3.0 libnl-genl-3.0 jansson libarchive libcrypto check
 pkg_cflags = $(eval pkg_cflags := $(shell pkg-config --cflags $(packages)))$(pkg_cflags)
 
 programs :=
@@ -63,6 +63,7 @@ include tools/vdev/build.mk
 include tools/vm/build.mk
 include tools/trn-smi/build.mk
 include tools/trn-bench/build.mk
+include tools/trn-neff/build.mk
 include kernel/build.mk
 include $(wildcard tests/unit/*/build.mk)
 include tests/vm/build.mk
