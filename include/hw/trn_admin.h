@@ -137,13 +137,14 @@ struct trn_event {
 #define TRN_EVENT_QUEUE_STOPPED		1
 	__u8	reason;			/* TRN_STOP_* */
 	__u8	access;			/* TRN_ACCESS_*, faults only */
-	__u8	reserved0;
+	__u8	exception;		/* TRN_EXCEPTION_*, PROGRAM only */
 	__le16	queue;
 	__le16	asid;			/* address space of the access, faults only */
 	__le32	packet;			/* free-running index of the packet that failed */
-	__le32	reserved1;
+	__le32	instruction;		/* index in its engine's stream, PROGRAM only */
 	__le64	address;		/* device virtual address of the access, faults only */
-	__u8	reserved2[24];
+	__u8	engine;			/* TRN_ENGINE_*, PROGRAM only */
+	__u8	reserved[23];
 };
 _Static_assert(sizeof(struct trn_event) == 64, "event is 64 bytes");
 
@@ -159,6 +160,8 @@ _Static_assert(sizeof(struct trn_event) == 64, "event is 64 bytes");
 #define TRN_STOP_FAULT_RANGE		9	/* address beyond CAP_VA_BITS, or wraps */
 #define TRN_STOP_CONTROL		10	/* control page could not be accessed */
 #define TRN_STOP_TIME_LIMIT		11	/* packet ran longer than the queue's time limit */
+
+#define TRN_STOP_PROGRAM		12	/* an exception of a program */
 
 #define TRN_ACCESS_READ			0	/* operand */
 #define TRN_ACCESS_WRITE		1	/* operand */

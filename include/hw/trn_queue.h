@@ -10,6 +10,9 @@
 #include <linux/types.h>
 
 #define TRN_QUEUE_TYPE_DMA		1
+#define TRN_QUEUE_TYPE_EXEC		2
+
+#define TRN_CORE_ANY			0xffff
 
 #define TRN_RING_LOG2_MIN		2	/* largest: CAP_RING_MAX */
 #define TRN_QUEUE_PRIORITY_MAX		3	/* a queue has 2^priority turns in a round */
@@ -58,6 +61,7 @@ _Static_assert(sizeof(struct trn_control) == TRN_CONTROL_PAGE_SIZE, "control pag
 #define TRN_PACKET_COPY			0x10
 #define TRN_PACKET_FILL			0x11
 #define TRN_PACKET_COPY_ND		0x12
+#define TRN_PACKET_EXEC			0x20	/* queues of type EXEC alone, without 0x10 … 0x12 */
 
 struct trn_packet {
 	__u8	opcode;
@@ -82,6 +86,17 @@ struct trn_packet {
 			__u8	unit_log2;	/* 0 … 3 */
 			__u8	reserved[31];
 		} fill;
+		struct {		/* EXEC: see Documentation/isa.rst, "Programs" */
+			__le64	program;	/* 64-byte aligned */
+			__le64	bindings;	/* 8-byte aligned */
+			__le32	num_bindings;	/* 0 … TRN_BINDINGS_MAX */
+			__le16	core;		/* or TRN_CORE_ANY */
+			__u8	reserved[2];
+			__le64	seed;
+			__le64	result;		/* 8-byte aligned, or 0 */
+			__le64	profile;	/* 8-byte aligned, or 0 */
+			__le64	profile_size;	/* bytes */
+		} exec;
 		struct {		/* COPY_ND: bytes; see the specification */
 			__le64	source;
 			__le64	destination;

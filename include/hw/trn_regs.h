@@ -84,6 +84,7 @@
 #define TRN_REG_CAP_HEARTBEAT_PERIOD	0x0154	/* 32: ms between HEARTBEAT increments */
 #define TRN_REG_CAP_ADMIN_TIMEOUT	0x0158	/* 32: ms, worst case of an admin command but EVENT */
 #define TRN_REG_CAP_EVENTS		0x015c	/* 32: EVENT commands that may be outstanding */
+#define TRN_REG_CAP_TENSOR_PACK		0x0160	/* 32: bit n set = n fp8 terms of a sum in a cell */
 
 /* Data types: bit numbers in CAP_DTYPES */
 #define TRN_DTYPE_FP32			0

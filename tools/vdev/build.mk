@@ -16,4 +16,4 @@ $(eval $(call program,trn-vdev, \
 	tools/vdev/main.c tools/vdev/options.c tools/vdev/control.c tools/vdev/faults.c \
 	tools/vdev/memcpy_time.c \
 	$(vdev_server_sources) $(vdev_model_sources), \
-	jansson))
+	jansson $(vdev_model_packages),-lm))

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: MIT
-$(eval $(call unit_test,model,$(wildcard tests/unit/model/*.c) $(vdev_model_sources)))
+CFLAGS_tests/unit/model/test_functions.c := -ffp-contract=off # a second computation, to the bit
+$(eval $(call unit_test,model,$(wildcard tests/unit/model/*.c) $(vdev_model_sources),$(vdev_model_packages),-lm))

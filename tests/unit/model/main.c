@@ -23,6 +23,11 @@ int main(void)
 	srunner_add_suite(runner, scrub_suite());
 	srunner_add_suite(runner, protocol_suite());
 	srunner_add_suite(runner, chip_suite());
+	srunner_add_suite(runner, dtype_suite());
+	srunner_add_suite(runner, philox_suite());
+	srunner_add_suite(runner, alu_suite());
+	srunner_add_suite(runner, functions_suite());
+	srunner_add_suite(runner, core_suite());
 	srunner_add_suite(runner, random_suite());
 
 	srunner_run_all(runner, CK_ENV);

@@ -450,9 +450,9 @@ void rig_queue_create(struct rig *rig, struct rig_queue *queue, uint16_t id,
 	rig_queue_create_limited(rig, queue, id, ring_space, space, ring_log2, 0, 0);
 }
 
-void rig_queue_create_limited(struct rig *rig, struct rig_queue *queue, uint16_t id,
-			      const struct rig_space *ring_space, const struct rig_space *space,
-			      uint8_t ring_log2, uint8_t priority, uint32_t time_limit)
+static void create_queue(struct rig *rig, struct rig_queue *queue, uint16_t id, uint8_t type,
+			 const struct rig_space *ring_space, const struct rig_space *space,
+			 uint8_t ring_log2, uint8_t priority, uint32_t time_limit)
 {
 	memset(queue, 0, sizeof(*queue));
 	queue->id = id;
@@ -469,7 +469,7 @@ void rig_queue_create_limited(struct rig *rig, struct rig_queue *queue, uint16_t
 					       .opcode = TRN_ADMIN_QUEUE_CREATE,
 					       .queue_create = {
 						       .queue = htole16(id),
-						       .type = TRN_QUEUE_TYPE_DMA,
+						       .type = type,
 						       .ring_log2 = ring_log2,
 						       .ring_asid = htole16(ring_space->asid),
 						       .asid = htole16(space->asid),
@@ -481,6 +481,20 @@ void rig_queue_create_limited(struct rig *rig, struct rig_queue *queue, uint16_t
 					       },
 				       }),
 			  TRN_ADMIN_SUCCESS);
+}
+
+void rig_queue_create_limited(struct rig *rig, struct rig_queue *queue, uint16_t id,
+			      const struct rig_space *ring_space, const struct rig_space *space,
+			      uint8_t ring_log2, uint8_t priority, uint32_t time_limit)
+{
+	create_queue(rig, queue, id, TRN_QUEUE_TYPE_DMA, ring_space, space, ring_log2, priority,
+		     time_limit);
+}
+
+void rig_exec_queue_create(struct rig *rig, struct rig_queue *queue, uint16_t id,
+			   const struct rig_space *space)
+{
+	create_queue(rig, queue, id, TRN_QUEUE_TYPE_EXEC, space, space, 4, 0, 0);
 }
 
 uint16_t rig_queue_command(struct rig *rig, uint8_t opcode, uint16_t id)

@@ -147,6 +147,9 @@ void rig_queue_create(struct rig *rig, struct rig_queue *queue, uint16_t id,
 void rig_queue_create_limited(struct rig *rig, struct rig_queue *queue, uint16_t id,
 			      const struct rig_space *ring_space, const struct rig_space *space,
 			      uint8_t ring_log2, uint8_t priority, uint32_t time_limit);
+/* A queue of type EXEC with 16 packets, all of it in one space. */
+void rig_exec_queue_create(struct rig *rig, struct rig_queue *queue, uint16_t id,
+			   const struct rig_space *space);
 uint16_t rig_queue_command(struct rig *rig, uint8_t opcode, uint16_t id);
 
 struct trn_packet rig_nop(void);

@@ -5,13 +5,18 @@
 #include <check.h>
 
 Suite *admin_suite(void);
+Suite *alu_suite(void);
 Suite *chip_suite(void);
 Suite *copy_nd_suite(void);
 Suite *dma_suite(void);
+Suite *core_suite(void);
+Suite *dtype_suite(void);
+Suite *functions_suite(void);
 Suite *inject_suite(void);
 Suite *invalidate_suite(void);
 Suite *large_suite(void);
 Suite *logs_suite(void);
+Suite *philox_suite(void);
 Suite *protocol_suite(void);
 Suite *queue_suite(void);
 Suite *random_suite(void);

@@ -50,6 +50,7 @@ static const struct {
 	{ TRN_REG_CAP_HEARTBEAT_PERIOD, 100 },
 	{ TRN_REG_CAP_ADMIN_TIMEOUT, 2000 },
 	{ TRN_REG_CAP_EVENTS, 8 },
+	{ TRN_REG_CAP_TENSOR_PACK, 1 << 1 },
 };
 
 #define COUNT (sizeof(constants) / sizeof(constants[0]))

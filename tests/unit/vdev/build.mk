@@ -22,7 +22,7 @@ $(eval $(call unit_test,vdev-fuzz, \
 $(eval $(call unit_test,vdev-live, \
 	$(addprefix $(vdev_test)/, test_live.c client.c rig.c) \
 	$(vdev_server_sources) $(vdev_model_sources), \
-	jansson))
+	jansson $(vdev_model_packages),-lm))
 
 $(eval $(call unit_test,vdev-control, \
 	$(addprefix $(vdev_test)/, test_control.c client.c fake_chip.c rig.c) \

@@ -8,6 +8,7 @@
 #include <hw/trn_regs.h>
 
 #include "clock.h"
+#include "exec.h"
 #include "state.h"
 
 /*
@@ -71,6 +72,13 @@ struct trn_chip *trn_chip_create(const struct trn_chip_config *config,
 		return NULL;
 	}
 	chip->config = *config;
+	err = trn_cores_create(chip);
+	if (err) {
+		trn_hbm_destroy(&chip->hbm);
+		free(chip);
+		errno = -err;
+		return NULL;
+	}
 	chip->ops = ops;
 	chip->host = host;
 	chip->poll_ns = POLL_NS;
@@ -89,6 +97,7 @@ static void forget(struct trn_chip *chip)
 		free(chip->queue[i]);
 		chip->queue[i] = NULL;
 	}
+	trn_cores_reset(chip);
 	memset(&chip->rounds, 0, sizeof(chip->rounds));
 	memset(chip->context, 0, sizeof(chip->context));
 	trn_tlb_clear(&chip->tlb);
@@ -103,6 +112,7 @@ void trn_chip_destroy(struct trn_chip *chip)
 	forget(chip);
 	pthread_cond_destroy(&chip->changed);
 	pthread_mutex_destroy(&chip->lock);
+	trn_cores_destroy(chip);
 	trn_hbm_destroy(&chip->hbm);
 	free(chip);
 }

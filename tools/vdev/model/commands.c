@@ -7,6 +7,7 @@
 #include <hw/trn_regs.h>
 
 #include "logs.h"
+#include "exec.h"
 #include "shared.h"
 #include "state.h"
 
@@ -141,6 +142,7 @@ static uint16_t context_destroy(struct trn_chip *chip, const struct trn_admin_co
 	if (chip->context[asid].users)
 		return TRN_ADMIN_BUSY;
 	trn_tlb_invalidate_asid(&chip->tlb, asid);
+	trn_cores_forget_context(chip, asid);
 	chip->context[asid].exists = false;
 	return TRN_ADMIN_SUCCESS;
 }
@@ -201,7 +203,8 @@ static uint16_t check_queue_create(struct trn_chip *chip, const struct trn_admin
 	if (command->queue_create.reserved0 ||
 	    !trn_all_zero(command->queue_create.reserved1,
 			  sizeof(command->queue_create.reserved1)) ||
-	    command->queue_create.type != TRN_QUEUE_TYPE_DMA ||
+	    (command->queue_create.type != TRN_QUEUE_TYPE_DMA &&
+	     command->queue_create.type != TRN_QUEUE_TYPE_EXEC) ||
 	    command->queue_create.ring_log2 < TRN_RING_LOG2_MIN ||
 	    command->queue_create.ring_log2 > TRN_RING_LOG2_MAX ||
 	    command->queue_create.priority > TRN_QUEUE_PRIORITY_MAX ||
@@ -238,6 +241,7 @@ static uint16_t queue_create(struct trn_chip *chip, const struct trn_admin_comma
 	queue->time_limit = time_limit ? time_limit * 1000000 : UINT64_MAX;
 	queue->ring_size = 1U << command->queue_create.ring_log2;
 	queue->ring_va = le64toh(command->queue_create.ring_va);
+	queue->type = command->queue_create.type;
 	queue->control = le64toh(command->queue_create.control);
 	if (trn_queue_start(chip, queue)) {
 		free(queue);
@@ -282,6 +286,7 @@ static uint16_t queue_destroy(struct trn_chip *chip, const struct trn_admin_comm
 	chip->context[queue->asid].users--;
 	chip->queue[queue->id] = NULL;
 	trn_rounds_forget(&chip->rounds, queue);
+	trn_exec_end(queue);
 	free(queue);
 	return TRN_ADMIN_SUCCESS;
 }

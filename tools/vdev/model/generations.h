@@ -3,6 +3,7 @@
 #ifndef TRN_VDEV_GENERATIONS_H
 #define TRN_VDEV_GENERATIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct trn_generation {
@@ -17,6 +18,12 @@ struct trn_generation {
 	uint32_t	links;
 	uint32_t	sbuf_size;	/* bytes per core */
 	uint32_t	psum_size;	/* bytes per core */
+	bool		tensor_packs_fp8;	/* two terms of fp8 in a cell */
+	/* Of the model clock (Documentation/isa.rst, "Time") */
+	uint32_t	tensor_mhz;
+	uint32_t	vector_mhz;
+	uint32_t	scalar_mhz;	/* gpsimd and sync, too */
+	uint32_t	hbm_mb_per_s;
 };
 
 extern const struct trn_generation trn_generations[];

@@ -63,6 +63,9 @@ static void first_operand(const struct trn_queue *queue, uint64_t *address, uint
 	case TRN_PACKET_COPY_ND:
 		*address = le64toh(packet->copy_nd.source);
 		break;
+	case TRN_PACKET_EXEC:
+		*address = le64toh(packet->exec.program);
+		break;
 	default:
 		*address = le64toh(packet->fill.destination) + queue->done;
 		*access = TRN_ACCESS_WRITE;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "dma.h"
+#include "exec.h"
 #include "shared.h"
 #include "span.h"
 #include "state.h"
@@ -49,6 +50,9 @@ static void stop(struct trn_chip *chip, struct trn_queue *queue, uint8_t reason,
 		event.asid = htole16(fault->asid);
 		event.address = htole64(fault->address);
 	}
+	if (reason == TRN_STOP_PROGRAM)
+		trn_exec_describe(queue, &event);
+	trn_exec_end(queue);
 	queue->state = TRN_QUEUE_STOPPED;
 	queue->reason = reason;
 	trn_events_raise(chip, &event);
@@ -155,11 +159,29 @@ static uint8_t check_fence(const struct trn_packet *packet)
 }
 
 /* 0 or TRN_STOP_BAD_*. */
-static uint8_t check_packet(const struct trn_packet *packet)
+/* Which queues have a packet of this opcode. */
+static bool has_opcode(const struct trn_queue *queue, uint8_t opcode)
 {
+	switch (opcode) {
+	case TRN_PACKET_COPY:
+	case TRN_PACKET_COPY_ND:
+	case TRN_PACKET_FILL:
+		return queue->type == TRN_QUEUE_TYPE_DMA;
+	case TRN_PACKET_EXEC:
+		return queue->type == TRN_QUEUE_TYPE_EXEC;
+	default:
+		return true;
+	}
+}
+
+static uint8_t check_packet(const struct trn_chip *chip, const struct trn_queue *queue)
+{
+	const struct trn_packet *packet = &queue->packet;
 	bool clean = trn_all_zero(packet->reserved0, sizeof(packet->reserved0));
 	uint8_t reason;
 
+	if (!has_opcode(queue, packet->opcode))
+		return TRN_STOP_BAD_OPCODE;
 	switch (packet->opcode) {
 	case TRN_PACKET_NOP:
 		reason = trn_all_zero(packet->body, sizeof(packet->body)) ? 0 : TRN_STOP_BAD_FIELD;
@@ -176,6 +198,9 @@ static uint8_t check_packet(const struct trn_packet *packet)
 		break;
 	case TRN_PACKET_FILL:
 		reason = trn_fill_check(packet);
+		break;
+	case TRN_PACKET_EXEC:
+		reason = trn_exec_check(chip, packet);
 		break;
 	default:
 		return TRN_STOP_BAD_OPCODE;
@@ -199,7 +224,7 @@ static void fetch(struct trn_chip *chip, struct trn_queue *queue)
 	queue->has_packet = true;
 	queue->done = 0;
 	queue->packet_ns = 0;
-	reason = check_packet(&queue->packet);
+	reason = check_packet(chip, queue);
 	if (reason)
 		stop(chip, queue, reason, NULL);
 	else if (!queue->injected || !trn_inject_slow(chip, queue))
@@ -284,6 +309,36 @@ static void bulk(struct trn_chip *chip, struct trn_queue *queue,
 		queue->phase = TRN_PHASE_RETIRE;
 }
 
+static void exec(struct trn_chip *chip, struct trn_queue *queue)
+{
+	struct trn_fault fault;
+
+	if (queue->injected && trn_inject_operand_fault(queue, &fault)) {
+		stop_fault(chip, queue, &fault);
+		return;
+	}
+	switch (trn_exec_unit(chip, queue, &fault)) {
+	case TRN_EXEC_GOES_ON:
+		queue->phase = TRN_PHASE_EXECUTE;
+		break;
+	case TRN_EXEC_WAITS:
+		queue->look_at = chip->now + PARKED_LOOK_NS;
+		queue->phase = TRN_PHASE_PARKED;
+		break;
+	case TRN_EXEC_DONE:
+		trn_exec_end(queue);
+		unpark_all(chip);
+		queue->phase = TRN_PHASE_RETIRE;
+		break;
+	case TRN_EXEC_FAULT:
+		stop_fault(chip, queue, &fault);
+		break;
+	case TRN_EXEC_EXCEPTION:
+		stop(chip, queue, TRN_STOP_PROGRAM, NULL);
+		break;
+	}
+}
+
 static void execute(struct trn_chip *chip, struct trn_queue *queue)
 {
 	if (queue->packet_ns > queue->time_limit) {
@@ -308,6 +363,9 @@ static void execute(struct trn_chip *chip, struct trn_queue *queue)
 		break;
 	case TRN_PACKET_FILL:
 		bulk(chip, queue, trn_fill_unit);
+		break;
+	case TRN_PACKET_EXEC:
+		exec(chip, queue);
 		break;
 	}
 }
@@ -483,6 +541,8 @@ void trn_queue_suspend(struct trn_chip *chip, struct trn_queue *queue)
 		queue->phase == TRN_PHASE_RETIRE))
 		trn_queue_step(chip, queue);
 	trn_queue_count_hold(chip, queue);
+	/* A program begins anew. */
+	trn_exec_end(queue);
 	if (queue->state == TRN_QUEUE_RUNNING)
 		queue->state = TRN_QUEUE_SUSPENDED;
 }
@@ -500,6 +560,7 @@ void trn_queue_reset(const struct trn_chip *chip, struct trn_queue *queue)
 	if (queue->state == TRN_QUEUE_STOPPED)
 		return;
 	trn_queue_count_hold(chip, queue);
+	trn_exec_end(queue);
 	queue->state = TRN_QUEUE_STOPPED;
 	queue->has_packet = false;
 }

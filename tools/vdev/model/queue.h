@@ -12,6 +12,7 @@
 #include "inject.h"
 
 struct trn_chip;
+struct trn_core;
 
 enum trn_queue_state {
 	TRN_QUEUE_RUNNING = TRN_QUEUE_STATE_RUNNING,
@@ -43,6 +44,7 @@ struct trn_queue {
 	uint16_t ring_asid; /* of ring and fences */
 	uint16_t asid;	    /* of operands */
 	uint16_t vector;
+	uint8_t type; /* TRN_QUEUE_TYPE_* */
 	uint8_t priority;
 	uint32_t ring_size; /* packets */
 	uint64_t ring_va;
@@ -66,6 +68,7 @@ struct trn_queue {
 	uint64_t done;	    /* bytes of the packet finished */
 	uint64_t packet_ns; /* its running time */
 	uint64_t queue_ns;  /* running time of all packets */
+	struct trn_core *core; /* that runs its program, or NULL */
 
 	uint32_t injected;	 /* bit n: TRN_INJECT_n waits */
 	uint64_t slow_ns;	 /* of TRN_INJECT_SLOW */

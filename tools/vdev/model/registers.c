@@ -124,6 +124,8 @@ static uint32_t read32(const struct trn_chip *chip, uint64_t offset)
 		return TRN_ADMIN_TIMEOUT_MS;
 	case TRN_REG_CAP_EVENTS:
 		return TRN_EVENT_COMMANDS;
+	case TRN_REG_CAP_TENSOR_PACK:
+		return 1U << 1 | (generation->tensor_packs_fp8 ? 1U << 2 : 0);
 	default:
 		return 0;
 	}

@@ -59,6 +59,7 @@ struct trn_chip {
 	struct trn_context context[TRN_CONTEXTS];
 	struct trn_queue *queue[TRN_QUEUES];
 	struct trn_tlb tlb;
+	struct trn_core *core; /* as many as the generation has */
 
 	pthread_t executor;
 	bool executor_runs; /* used by trn_chip_start() and _stop() only */
