@@ -15,7 +15,7 @@
  * costs depends on how much larger than it the free block is that it is cut from, anything from
  * none to all sizes there are; of many neighbours the mean does not.
  */
-#define BATCH 32
+#define BATCH		 32
 
 struct rig {
 	struct trn_device *device;
