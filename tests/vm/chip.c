@@ -16,17 +16,36 @@
 
 #define COREDUMP "/sys/class/devcoredump"
 
+static void format_request(char command[512], const char *verb, const char *format,
+			   va_list arguments)
+{
+	char members[256];
+
+	vsnprintf(members, sizeof(members), format, arguments);
+	snprintf(command, 512, "trn-vmctl vdev '{\"verb\":\"%s\"%s%s}' >/dev/null 2>&1", verb,
+		 *members ? "," : "", members);
+}
+
 void chip_request(const char *verb, const char *format, ...)
 {
-	char members[256], command[512];
+	char command[512];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(members, sizeof(members), format, arguments);
+	format_request(command, verb, format, arguments);
 	va_end(arguments);
-	snprintf(command, sizeof(command), "trn-vmctl vdev '{\"verb\":\"%s\"%s%s}' >/dev/null",
-		 verb, *members ? "," : "", members);
 	ck_assert_msg(!system(command), "refused: %s", command);
+}
+
+bool chip_try_request(const char *verb, const char *format, ...)
+{
+	char command[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	format_request(command, verb, format, arguments);
+	va_end(arguments);
+	return !system(command);
 }
 
 /* ---- debugfs and sysfs ----------------------------------------------- */

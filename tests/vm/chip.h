@@ -11,6 +11,10 @@
 /* A request to trn-vdev, the members of the JSON object after the verb; fails if it is refused. */
 void chip_request(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Whether it is not. */
+bool chip_try_request(const char *verb, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* drm-client-id of an open node. */
 uint64_t chip_client_id(int fd);
 

@@ -21,7 +21,7 @@ START_TEST(many_objects)
 	const struct bench_options options = {
 		.live = { 10, 1000, large && !strcmp(large, "1") ? 100000 : 10000 },
 		.live_count = 3,
-		.samples = 201,
+		.samples = 31,
 	};
 	const struct trn_device_list *list;
 	struct bench_memory_result result;

@@ -404,10 +404,11 @@ static void expect_uevent(int sock, const char *what, uint64_t client)
 	ck_assert(uevent_has(message, (size_t)length, owner) == !!client);
 }
 
+#define HANG "\"chip\":0,\"fault\":\"hang\",\"queue\":%u,\"cure\":\"%s\""
+
 static void inject_hang(uint32_t queue, const char *cure)
 {
-	chip_request("inject", "\"chip\":0,\"fault\":\"hang\",\"queue\":%u,\"cure\":\"%s\"",
-		     chip_queue(0, fd, queue).number, cure);
+	chip_request("inject", HANG, chip_queue(0, fd, queue).number, cure);
 }
 
 /* A context of a new file fills a page and finds it filled. */
@@ -524,6 +525,18 @@ static uint32_t hang(const char *cure, uint32_t timeout_ms, uint32_t syncobj)
 	return queue;
 }
 
+/* The same, and the chip has begun the job: until then the queue is easily destroyed. */
+static uint32_t hang_for_ever(const char *cure, uint32_t syncobj)
+{
+	uint32_t queue = hang(cure, 0, syncobj);
+	int64_t deadline = trn_deadline(10 * SECOND);
+
+	/* A fault can be injected again once it is used up. */
+	while (!chip_try_request("inject", HANG, chip_queue(0, fd, queue).number, cure))
+		ck_assert_int_lt(trn_deadline(0), deadline);
+	return queue;
+}
+
 static void expect_counters(const struct drm_trn_query_recovery *before, int rung, int resets)
 {
 	struct drm_trn_query_recovery after = chip_recovery(fd);
@@ -586,7 +599,7 @@ START_TEST(destroy_hung_queue)
 	struct drm_trn_queue_destroy destroy;
 
 	map_page();
-	destroy = (struct drm_trn_queue_destroy){ .queue = hang(cures[_i], 0, syncobj) };
+	destroy = (struct drm_trn_queue_destroy){ .queue = hang_for_ever(cures[_i], syncobj) };
 	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_QUEUE_DESTROY, &destroy), 0);
 	guest_fails(guest_job(fd, syncobj, 1), _i == 2 ? -EIO : -ECANCELED);
 	if (_i) {
@@ -616,7 +629,7 @@ START_TEST(kill_with_hung_queue)
 		fd = guest_open(0);
 		context = guest_context(fd);
 		map_page();
-		hang(cures[_i], 0, guest_syncobj(fd));
+		hang_for_ever(cures[_i], guest_syncobj(fd));
 		if (write(ready[1], "", 1) == 1)
 			pause();
 		_exit(1);

@@ -10,10 +10,17 @@
 
 #define PROGRESS_OBJECTS 5000
 
+/*
+ * Objects made, bound and freed one after the other in a sample, which is their mean.  What one
+ * costs depends on how much larger than it the free block is that it is cut from, anything from
+ * none to all sizes there are; of many neighbours the mean does not.
+ */
+#define BATCH		 32
+
 struct rig {
 	struct trn_device *device;
 	struct trn_context *context;
-	struct trn_range *range; /* one page, for what is timed */
+	struct trn_range *range; /* BATCH pages, for what is timed */
 	struct trn_buffer **live;
 	uint32_t count;
 	uint64_t page;
@@ -67,37 +74,68 @@ static int64_t lap(int64_t *last)
 	return ns;
 }
 
+static int make_batch(struct rig *rig, struct trn_bind *map)
+{
+	uint32_t i;
+	int error = 0;
+
+	for (i = 0; !error && i < BATCH; i++) {
+		error = make(rig, 1, TRN_BUFFER_UNBOUND, &map[i].buffer);
+		map[i].op = TRN_BIND_MAP;
+		map[i].range = rig->range;
+		map[i].range_offset = i * rig->page;
+		map[i].size = rig->page;
+	}
+	return error;
+}
+
+static int bind_batch(struct rig *rig, const struct trn_bind *binds)
+{
+	uint32_t i;
+	int error = 0;
+
+	for (i = 0; !error && i < BATCH; i++)
+		error = trn_bind(rig->context, &binds[i], 1, NULL);
+	return error;
+}
+
+static void free_batch(const struct trn_bind *map)
+{
+	uint32_t i;
+
+	for (i = 0; i < BATCH && map[i].buffer; i++)
+		trn_buffer_destroy(map[i].buffer);
+}
+
 /* times[operation × samples + sample] */
 static int sample(struct rig *rig, uint32_t samples, uint32_t number, int64_t *times)
 {
-	struct trn_bind map = { .op = TRN_BIND_MAP, .range = rig->range, .size = rig->page };
-	const struct trn_bind unmap = {
-		.op = TRN_BIND_UNMAP,
-		.range = rig->range,
-		.size = rig->page,
-	};
+	struct trn_bind map[BATCH] = { 0 }, unmap[BATCH] = { 0 };
 	struct trn_memory_limits limits;
-	int64_t last = cpu_time();
+	int64_t last;
+	uint32_t i;
 	int error;
 
-	error = make(rig, 1, TRN_BUFFER_UNBOUND, &map.buffer);
-	if (error)
-		return error;
-	times[OPERATION_ALLOCATE * samples + number] = lap(&last);
-	error = trn_device_memory_limits(rig->device, &limits);
+	for (i = 0; i < BATCH; i++) {
+		unmap[i].op = TRN_BIND_UNMAP;
+		unmap[i].range = rig->range;
+		unmap[i].range_offset = i * rig->page;
+		unmap[i].size = rig->page;
+	}
+	last = cpu_time();
+	error = make_batch(rig, map);
+	times[OPERATION_ALLOCATE * samples + number] = lap(&last) / BATCH;
+	if (!error)
+		error = trn_device_memory_limits(rig->device, &limits);
 	times[OPERATION_QUERY * samples + number] = lap(&last);
 	if (!error)
-		error = trn_bind(rig->context, &map, 1, NULL);
-	times[OPERATION_BIND * samples + number] = lap(&last);
+		error = bind_batch(rig, map);
+	times[OPERATION_BIND * samples + number] = lap(&last) / BATCH;
 	if (!error)
-		error = trn_bind(rig->context, &unmap, 1, NULL);
-	times[OPERATION_UNBIND * samples + number] = lap(&last);
-	if (error) {
-		trn_buffer_destroy(map.buffer);
-		return error;
-	}
-	error = trn_buffer_destroy(map.buffer);
-	times[OPERATION_FREE * samples + number] = lap(&last);
+		error = bind_batch(rig, unmap);
+	times[OPERATION_UNBIND * samples + number] = lap(&last) / BATCH;
+	free_batch(map);
+	times[OPERATION_FREE * samples + number] = lap(&last) / BATCH;
 	return error;
 }
 
@@ -152,7 +190,7 @@ int bench_memory(const struct trn_device_entry *entry, const struct bench_option
 	rig.page = trn_device_info(rig.device)->page_size;
 	error = trn_context_create(rig.device, &rig.context);
 	if (!error)
-		error = trn_range_create(rig.context, 0, rig.page, 0, &rig.range);
+		error = trn_range_create(rig.context, 0, BATCH * rig.page, 0, &rig.range);
 	if (!error)
 		error = measure(&rig, options, times, result);
 

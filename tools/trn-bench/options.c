@@ -141,7 +141,7 @@ static const struct {
 	uint32_t samples; /* unless others are asked for */
 } commands[BENCH_COMMANDS] = {
 	[BENCH_COPY] = { "copy", 0 },
-	[BENCH_MEMORY] = { "memory", 101 },
+	[BENCH_MEMORY] = { "memory", 31 },
 	[BENCH_SUBMIT] = { "submit", 31 },
 	[BENCH_LATENCY] = { "latency", 2001 },
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include <tests/check_run.h>
+
 #include "suites.h"
 
 int main(void)
 {
 	SRunner *runner = srunner_create(registers_suite());
-	int failed;
 
 	srunner_add_suite(runner, admin_suite());
 	srunner_add_suite(runner, translate_suite());
@@ -30,8 +31,5 @@ int main(void)
 	srunner_add_suite(runner, core_suite());
 	srunner_add_suite(runner, random_suite());
 
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return check_run_all(runner);
 }

@@ -7,7 +7,7 @@ import socket
 import subprocess
 
 import vmlinux
-from world import TREE, world
+from world import BUILD, TREE, world
 
 MSG_TIMEOUT_MS = 1000  # after which QEMU gives a dead trn-vdev up
 
@@ -29,6 +29,14 @@ def chip_device(chip, directory):
     }
 
 
+def tsc_khz():
+    """None where there is no such counter, and the guest measures by itself."""
+    program = BUILD / "bin/trn-tsc-khz"
+    if not program.exists():
+        return None
+    return int(subprocess.run([program], check=True, stdout=subprocess.PIPE).stdout)
+
+
 def kernel_arguments(options, kernel, kvm):
     words = ["console=ttyS0", "panic=-1", "nokaslr", "mitigations=off", "audit=0",
              "random.trust_cpu=on", "rcupdate.rcu_expedited=1", "8250.nr_uarts=1",
@@ -36,6 +44,8 @@ def kernel_arguments(options, kernel, kvm):
              "watchdog_thresh=30", "rcupdate.rcu_cpu_stall_timeout=60"]
     if not kvm:
         words += ["tsc=reliable", "no_timer_check", "lpj=4000000"]
+    if not kvm and not options.icount and (khz := tsc_khz()):
+        words.append(f"tsc_early_khz={khz}")
     if options.iommu:
         words += ["intel_iommu=on", "iommu=nopt"]
     if options.icount:
