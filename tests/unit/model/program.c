@@ -5,7 +5,7 @@
 
 #include "tools/vdev/model/core/dtype.h"
 
-#define IMAGE_SIZE    (sizeof(struct trn_program) + sizeof(((struct program *)0)->stream))
+#define IMAGE_SIZE    (sizeof(struct trn_program_header) + sizeof(((struct program *)0)->stream))
 #define BINDINGS_VA   0x800000ULL
 #define BINDINGS_SIZE 4096
 #define RESULT_OFFSET 2048 /* in the page of bindings */
@@ -51,7 +51,7 @@ struct trn_instruction *program_add(struct program *program, unsigned int engine
 
 void program_run(struct program *program)
 {
-	struct trn_program header = {
+	struct trn_program_header header = {
 		.magic = htole32(TRN_PROGRAM_MAGIC),
 		.version = htole32(TRN_PROGRAM_VERSION),
 	};

@@ -53,7 +53,7 @@ uint8_t trn_exec_check(const struct trn_chip *chip, const struct trn_packet *pac
 {
 	uint16_t core = le16toh(packet->exec.core);
 
-	if (le64toh(packet->exec.program) % sizeof(struct trn_program) ||
+	if (le64toh(packet->exec.program) % sizeof(struct trn_program_header) ||
 	    (le64toh(packet->exec.bindings) | le64toh(packet->exec.result) |
 	     le64toh(packet->exec.profile)) %
 		    8 ||
