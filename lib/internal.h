@@ -114,6 +114,7 @@ struct trn_queue {
 	uint32_t first;
 	uint32_t capacity;
 	uint32_t id;
+	enum trn_queue_type type;
 	uint64_t process;
 	uint64_t sequence; /* atomic: of the last submit */
 	struct trn_context *context;

@@ -69,10 +69,14 @@ int trn_queue_create_ioctl(struct trn_context *context,
 		[TRN_PRIORITY_LOW] = DRM_TRN_PRIORITY_LOW,
 		[TRN_PRIORITY_HIGH] = DRM_TRN_PRIORITY_HIGH,
 	};
+	static const uint32_t types[] = {
+		[TRN_QUEUE_DMA] = TRN_QUEUE_TYPE_DMA,
+		[TRN_QUEUE_EXEC] = TRN_QUEUE_TYPE_EXEC,
+	};
 	int error;
 
 	create->context = context->id;
-	create->type = TRN_QUEUE_TYPE_DMA;
+	create->type = types[attributes->type];
 	create->mode = modes[attributes->mode];
 	create->ring_entries = attributes->entries;
 	create->priority = priorities[attributes->priority];
@@ -128,6 +132,9 @@ static int check_attributes(const struct trn_device *device,
 	if ((unsigned int)attributes->priority > TRN_PRIORITY_HIGH)
 		return trn_fail(-EINVAL, "queue: priority %d is not normal, low or high",
 				(int)attributes->priority);
+	if (attributes->type != TRN_QUEUE_DMA && attributes->type != TRN_QUEUE_EXEC)
+		return trn_fail(-EINVAL, "queue: type %d is neither DMA nor EXEC",
+				(int)attributes->type);
 	return 0;
 }
 
@@ -153,6 +160,7 @@ int trn_queue_create_attributes(struct trn_context *context,
 	if (error)
 		return error;
 	queue->context = context;
+	queue->type = attributes.type;
 	queue->process = device->process;
 	pthread_mutex_init(&queue->pin_lock, NULL);
 	__atomic_add_fetch(&context->objects, 1, __ATOMIC_RELAXED);

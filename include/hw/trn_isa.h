@@ -238,7 +238,7 @@ struct trn_profile_record {
 };
 _Static_assert(sizeof(struct trn_profile_record) == 32, "profile record is 32 bytes");
 
-/* Exceptions: event and queue log of a queue that stopped with TRN_STOP_PROGRAM. */
+/* Exceptions: event and queue log of a queue that stopped with TRN_STOP_PROGRAM, or a fault. */
 #define TRN_EXCEPTION_ILLEGAL_OPCODE	1
 #define TRN_EXCEPTION_BAD_FIELD		2
 #define TRN_EXCEPTION_BAD_DTYPE		3
@@ -251,5 +251,6 @@ _Static_assert(sizeof(struct trn_profile_record) == 32, "profile record is 32 by
 #define TRN_EXCEPTION_NO_STATIONARY	10
 #define TRN_EXCEPTION_DEADLOCK		11
 #define TRN_EXCEPTION_PROGRAM		12
+#define TRN_EXCEPTION_MEMORY		13
 
 #endif /* _HW_TRN_ISA_H */

@@ -11,6 +11,7 @@
 #include <xf86drm.h>
 
 #include <hw/trn_admin.h>
+#include <hw/trn_isa.h>
 
 #include "fake_fence.h"
 #include "fake_state.h"
@@ -230,6 +231,19 @@ void fake_stop_at_next_packet(uint32_t reason)
 {
 	fake_lock();
 	fake.stop_next = reason;
+	fake.exception = fake.engine = fake.instruction = 0;
+	fake_unlock();
+}
+
+void fake_fail_next_program(uint32_t exception, uint32_t engine, uint32_t instruction)
+{
+	bool fault = exception == TRN_EXCEPTION_MEMORY;
+
+	fake_lock();
+	fake.stop_next = fault ? TRN_STOP_FAULT_UNMAPPED : TRN_STOP_PROGRAM;
+	fake.exception = exception;
+	fake.engine = engine;
+	fake.instruction = instruction;
 	fake_unlock();
 }
 
@@ -250,6 +264,16 @@ void fake_reset(void)
 			fake.binding[i].used = false;
 	fake_progress();
 	fake_unlock();
+}
+
+struct trn_packet fake_last_exec(void)
+{
+	struct trn_packet packet;
+
+	fake_lock();
+	packet = fake.last_exec;
+	fake_unlock();
+	return packet;
 }
 
 struct drm_trn_queue_create fake_last_queue(void)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <drm/trn_accel.h>
+#include <hw/trn_queue.h>
 
 #define FAKE_STACKS	 4
 #define FAKE_STACK_SIZE	 (UINT64_C(16) << 20)
@@ -35,6 +36,8 @@ void fake_kill(void);
 void fake_reset(void);
 /* The device stops at the next packet of any queue, with a reason, TRN_STOP_*. */
 void fake_stop_at_next_packet(uint32_t reason);
+/* The same, as an exception of a program, TRN_EXCEPTION_*. */
+void fake_fail_next_program(uint32_t exception, uint32_t engine, uint32_t instruction);
 /* As at a bad address. */
 void fake_break_next_packet(void);
 /* The device takes no packets while held. */
@@ -45,6 +48,9 @@ void fake_fail(unsigned long request, unsigned int skip, int error);
 
 /* The QUEUE_CREATE that succeeded last. */
 struct drm_trn_queue_create fake_last_queue(void);
+
+/* The EXEC that was executed last. */
+struct trn_packet fake_last_exec(void);
 
 /* Threads that wait for a syncobj now. */
 unsigned int fake_waiters(void);

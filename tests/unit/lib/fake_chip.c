@@ -141,10 +141,16 @@ int fake_execute(struct queue *queue, const struct trn_packet *packet)
 		uint32_t reason = fake.stop_next;
 
 		fake.stop_next = 0;
+		queue->error.exception = fake.exception;
+		queue->error.engine = fake.engine;
+		queue->error.instruction = fake.instruction;
 		return stop_queue(queue, reason, TRN_ACCESS_READ, 0x1234000);
 	}
 	switch (packet->opcode) {
 	case TRN_PACKET_NOP:
+		return 0;
+	case TRN_PACKET_EXEC:
+		fake.last_exec = *packet;
 		return 0;
 	case TRN_PACKET_COPY:
 		return copy(queue, packet->copy.destination, packet->copy.source,

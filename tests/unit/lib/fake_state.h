@@ -80,9 +80,11 @@ struct fake {
 	uint8_t *memory;
 	uint64_t memory_used;
 	bool gone, hold;
-	uint32_t stop_next; /* TRN_STOP_*, 0 = none to come */
+	uint32_t stop_next;			 /* TRN_STOP_*, 0 = none to come */
+	uint32_t exception, engine, instruction; /* what it says of a program */
 	uint64_t resets;
 	struct drm_trn_queue_create last_queue;
+	struct trn_packet last_exec;
 	unsigned int ioctls;
 	struct {
 		unsigned long request;
