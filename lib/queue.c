@@ -8,6 +8,7 @@
 
 #include "fence.h"
 #include "internal.h"
+#include "structure.h"
 
 int64_t trn_deadline(int64_t timeout)
 {
@@ -93,29 +94,10 @@ void trn_queue_destroy_ioctl(struct trn_queue *queue)
 	trn_device_ioctl(queue->context->device, DRM_IOCTL_TRN_QUEUE_DESTROY, &destroy);
 }
 
-/* The caller's attributes, which may be of another version of the library, as ours. */
-static int read_attributes(const struct trn_queue_attributes *given,
-			   struct trn_queue_attributes *attributes)
-{
-	const uint8_t *bytes = (const uint8_t *)given;
-	size_t size = given->size, i;
-
-	/* What the first version had. */
-	if (size < offsetof(struct trn_queue_attributes, timeout_ms) + sizeof(given->timeout_ms))
-		return trn_fail(-EINVAL,
-				"queue: attributes of %zu bytes: size has to be "
-				"sizeof(struct trn_queue_attributes)",
-				size);
-	for (i = sizeof(*attributes); i < size; i++)
-		if (bytes[i])
-			return trn_fail(-E2BIG,
-					"queue: attributes of %zu bytes, of which this library "
-					"knows %zu: use the libtrn that the program was built for",
-					size, sizeof(*attributes));
-	memset(attributes, 0, sizeof(*attributes));
-	memcpy(attributes, given, size < sizeof(*attributes) ? size : sizeof(*attributes));
-	return 0;
-}
+/* What the first version had. */
+#define FIRST_SIZE                                                                                 \
+	(offsetof(struct trn_queue_attributes, timeout_ms) +                                       \
+	 sizeof(((struct trn_queue_attributes *)0)->timeout_ms))
 
 static int check_attributes(const struct trn_device *device,
 			    const struct trn_queue_attributes *attributes)
@@ -148,7 +130,8 @@ int trn_queue_create_attributes(struct trn_context *context,
 
 	error = trn_device_check(device, "queue");
 	if (!error)
-		error = read_attributes(given, &attributes);
+		error = trn_structure_read("queue", "struct trn_queue_attributes", given,
+					   FIRST_SIZE, &attributes, sizeof(attributes));
 	if (!error)
 		error = check_attributes(device, &attributes);
 	if (error)
