@@ -73,7 +73,8 @@ int trn_program_load_file(struct trn_queue *queue, const char *path, struct trn_
  * @program: the program, or NULL
  *
  * Its memory goes as with trn_buffer_destroy(): an execution that is not finished stops its queue.
- * -EBUSY: it has tensor sets; nothing was changed.
+ * -EBUSY: it has tensor sets; nothing was changed.  After another error nothing can be done with
+ * it but to call again.
  */
 int trn_program_unload(struct trn_program *program);
 
@@ -164,7 +165,8 @@ int trn_tensor_set_create(struct trn_program *program, struct trn_tensor_set **s
  * trn_tensor_set_destroy - free a tensor set
  * @set: the set, or NULL
  *
- * As with trn_buffer_destroy(), an execution that is not finished stops its queue.
+ * As with trn_buffer_destroy(), an execution that is not finished stops its queue.  After an error
+ * nothing can be done with the set but to call again.
  */
 int trn_tensor_set_destroy(struct trn_tensor_set *set);
 

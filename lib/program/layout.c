@@ -141,12 +141,9 @@ int trn_program_layout(const char *name, const struct trn_neff *neff, struct pro
 		error = trn_fail(-ENOMEM, "%.64s: no host memory", name);
 	for (i = 0; i < neff->num_cores && !error; i++)
 		error = make_part(name, &neff->cores[i], layout, &layout->parts[i]);
-	if (error) {
-		trn_program_layout_free(layout);
-		return error;
-	}
-	place_tensors(layout);
-	return 0;
+	if (!error)
+		place_tensors(layout);
+	return error;
 }
 
 void trn_program_layout_free(struct program_layout *layout)

@@ -10,26 +10,40 @@
 
 /* ---- memory ---------------------------------------------------------- */
 
+/* With what it takes to align it: buffers begin at a page. */
+static uint64_t room_bytes(const struct trn_context *context, const struct program_room *room)
+{
+	uint64_t page = context->device->info.page_size;
+
+	return room->alignment > page ? room->size + room->alignment - page : room->size;
+}
+
 int trn_program_allocate(struct trn_context *context, const char *what,
 			 const struct program_room *room, struct trn_buffer **buffer,
 			 uint64_t *address)
 {
-	uint64_t page = context->device->info.page_size;
-	/* Buffers begin at a page. */
-	uint64_t slack = room->alignment > page ? room->alignment - page : 0;
 	int error;
 
 	*buffer = NULL;
 	if (!room->size)
 		return 0;
-	error = trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY, room->size + slack, 0,
-				  buffer);
+	error = trn_buffer_create(context, TRN_PLACEMENT_HBM, TRN_STACK_ANY,
+				  room_bytes(context, room), 0, buffer);
 	if (error)
 		return error;
 	*address = (trn_buffer_address(*buffer) + room->alignment - 1) & -room->alignment;
 	/* For people; a program runs without. */
 	trn_buffer_set_name(*buffer, what);
 	return 0;
+}
+
+int trn_program_destroy_buffer(struct trn_buffer **buffer)
+{
+	int error = trn_buffer_destroy(*buffer);
+
+	if (!error)
+		*buffer = NULL;
+	return error;
 }
 
 /* ---- content --------------------------------------------------------- */
@@ -105,19 +119,25 @@ static void describe(struct trn_program *program, const struct trn_neff *neff)
 		.parts = layout->num_parts,
 		.tensors = layout->num_tensors,
 		.has_state = layout->state.size,
-		.device_size = layout->constant.size + layout->state.size,
-		.set_size = layout->temporary.size,
+		.device_size = room_bytes(program->context, &layout->constant) +
+			       room_bytes(program->context, &layout->state),
+		.set_size = room_bytes(program->context, &layout->temporary),
 	};
 	memcpy(program->info.uuid, neff->uuid, sizeof(neff->uuid));
 }
 
-static void free_program(struct trn_program *program)
+static int free_program(struct trn_program *program)
 {
-	trn_buffer_destroy(program->constant);
-	trn_buffer_destroy(program->state);
+	int error = trn_program_destroy_buffer(&program->constant);
+
+	if (!error)
+		error = trn_program_destroy_buffer(&program->state);
+	if (error)
+		return error;
 	trn_program_layout_free(&program->layout);
 	free(program->name);
 	free(program);
+	return 0;
 }
 
 static int load(struct trn_queue *queue, const struct trn_neff *neff, const char *name,
@@ -202,8 +222,7 @@ int trn_program_unload(struct trn_program *program)
 	if (sets)
 		return trn_fail(-EBUSY, "%.64s: it has %u tensor sets: destroy them first",
 				program->name, sets);
-	free_program(program);
-	return 0;
+	return free_program(program);
 }
 
 const struct trn_program_info *trn_program_info(const struct trn_program *program)

@@ -66,7 +66,10 @@ struct trn_tensor_set {
 	struct trn_buffer *bound[];   /* of each tensor; held, NULL = none */
 };
 
-/* layout.c: of a program that has been checked; @name begins texts. */
+/*
+ * layout.c: of a program that has been checked; @name begins texts.  What was allocated is in
+ * @layout also on failure.
+ */
 int trn_program_layout(const char *name, const struct trn_neff *neff,
 		       struct program_layout *layout);
 void trn_program_layout_free(struct program_layout *layout);
@@ -85,6 +88,9 @@ int trn_program_check_chip(const char *name, const struct trn_neff *neff, const 
 int trn_program_allocate(struct trn_context *context, const char *what,
 			 const struct program_room *room, struct trn_buffer **buffer,
 			 uint64_t *address);
+
+/* load.c: destroys *@buffer, which may be NULL, and makes it NULL. */
+int trn_program_destroy_buffer(struct trn_buffer **buffer);
 
 /* set.c: whether an execution would have all its memory. */
 int trn_tensor_set_check(const struct trn_tensor_set *set);

@@ -100,16 +100,20 @@ static int allocate(struct trn_tensor_set *set)
 	return 0;
 }
 
-static void free_set(struct trn_tensor_set *set)
+static int free_set(struct trn_tensor_set *set)
 {
+	int error = trn_program_destroy_buffer(&set->table);
 	uint32_t i;
 
+	if (!error)
+		error = trn_program_destroy_buffer(&set->temporary);
+	if (error)
+		return error;
 	for (i = 0; i < set->program->layout.num_tensors; i++)
 		if (set->bound[i])
 			trn_buffer_release(set->bound[i]);
-	trn_buffer_destroy(set->table);
-	trn_buffer_destroy(set->temporary);
 	free(set);
+	return 0;
 }
 
 int trn_tensor_set_create(struct trn_program *program, struct trn_tensor_set **result)
@@ -145,9 +149,10 @@ int trn_tensor_set_destroy(struct trn_tensor_set *set)
 	error = trn_device_check(program->context->device, "tensor set");
 	if (error)
 		return error;
-	free_set(set);
-	__atomic_sub_fetch(&program->sets, 1, __ATOMIC_RELEASE);
-	return 0;
+	error = free_set(set);
+	if (!error)
+		__atomic_sub_fetch(&program->sets, 1, __ATOMIC_RELEASE);
+	return error;
 }
 
 /* ---- binding --------------------------------------------------------- */

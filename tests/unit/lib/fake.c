@@ -44,6 +44,7 @@ static int query(struct drm_trn_query *query)
 			.firmware = "F1",
 			.architecture_version = 1 << 16 | 2,
 			.cores = 2,
+			.dtypes = FAKE_DTYPES,
 			.hbm_stacks = FAKE_STACKS,
 			.hbm_stack_size = FAKE_STACK_SIZE,
 			.va_bits = 48,
@@ -266,14 +267,40 @@ void fake_reset(void)
 	fake_unlock();
 }
 
-struct trn_packet fake_last_exec(void)
+struct trn_packet fake_earlier_exec(unsigned int back)
 {
 	struct trn_packet packet;
 
 	fake_lock();
-	packet = fake.last_exec;
+	ck_assert_uint_lt(back, fake.execs);
+	ck_assert_uint_lt(back, FAKE_EXECS);
+	packet = fake.exec[(fake.execs - 1 - back) % FAKE_EXECS];
 	fake_unlock();
 	return packet;
+}
+
+struct trn_packet fake_last_exec(void)
+{
+	return fake_earlier_exec(0);
+}
+
+void fake_set_result(const struct trn_exec_result *result)
+{
+	fake_lock();
+	fake.result = *result;
+	fake_unlock();
+}
+
+void fake_peek(uint64_t va, void *data, uint64_t size, bool readonly)
+{
+	uint8_t *memory;
+
+	fake_lock();
+	memory = fake_translate(1, va, size, false);
+	ck_assert_msg(memory != NULL, "0x%llx is not bound", (unsigned long long)va);
+	memcpy(data, memory, size);
+	ck_assert_int_eq(!fake_translate(1, va, size, true), readonly);
+	fake_unlock();
 }
 
 struct drm_trn_queue_create fake_last_queue(void)

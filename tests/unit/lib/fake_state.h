@@ -84,7 +84,9 @@ struct fake {
 	uint32_t exception, engine, instruction; /* what it says of a program */
 	uint64_t resets;
 	struct drm_trn_queue_create last_queue;
-	struct trn_packet last_exec;
+	struct trn_packet exec[FAKE_EXECS];
+	unsigned int execs;
+	struct trn_exec_result result;
 	unsigned int ioctls;
 	struct {
 		unsigned long request;
