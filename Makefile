@@ -64,6 +64,7 @@ include tools/vm/build.mk
 include tools/trn-smi/build.mk
 include tools/trn-bench/build.mk
 include tools/trn-neff/build.mk
+include tools/trn-run/build.mk
 include kernel/build.mk
 include $(wildcard tests/unit/*/build.mk)
 include tests/vm/build.mk

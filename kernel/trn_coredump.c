@@ -19,6 +19,8 @@
 #include <drm/drm_managed.h>
 #include <drm/trn_accel.h>
 
+#include <hw/trn_isa.h>
+
 #include "trn_context.h"
 #include "trn_coredump.h"
 #include "trn_device.h"
@@ -44,6 +46,7 @@ struct trn_coredump_queue {
 	u16 asid;
 	u16 ring_asid;
 	bool kernel;
+	u8 type;
 	u32 priority;
 	u32 timeout_ms;
 	u32 entries;
@@ -229,6 +232,7 @@ struct trn_coredump *trn_coredump_take_queue(struct trn_queue *queue, const stru
 	copy->client_id = queue->client_id;
 	copy->asid = trn_queue_asid(queue);
 	copy->kernel = queue->mode == DRM_TRN_QUEUE_KERNEL;
+	copy->type = queue->type;
 	copy->ring_asid = copy->kernel ? 0 : copy->asid;
 	copy->priority = queue->priority;
 	copy->timeout_ms = queue->timeout_ms;
@@ -326,6 +330,8 @@ static const char *trn_coredump_opcode(u8 opcode)
 		return "FILL";
 	case TRN_PACKET_COPY_ND:
 		return "COPY_ND";
+	case TRN_PACKET_EXEC:
+		return "EXEC";
 	default:
 		return "unknown";
 	}
@@ -346,6 +352,7 @@ static const char *trn_coredump_reason(u32 reason)
 		[TRN_STOP_FAULT_RANGE] = "FAULT_RANGE",
 		[TRN_STOP_CONTROL] = "CONTROL",
 		[TRN_STOP_TIME_LIMIT] = "TIME_LIMIT",
+		[TRN_STOP_PROGRAM] = "PROGRAM",
 	};
 
 	return reason < ARRAY_SIZE(names) ? names[reason] : "unknown";
@@ -362,6 +369,41 @@ static const char *trn_coredump_access(u32 access)
 	return access < ARRAY_SIZE(names) ? names[access] : "unknown";
 }
 
+static const char *trn_coredump_engine(u32 engine)
+{
+	static const char * const names[] = {
+		[TRN_ENGINE_TENSOR] = "tensor",
+		[TRN_ENGINE_VECTOR] = "vector",
+		[TRN_ENGINE_SCALAR] = "scalar",
+		[TRN_ENGINE_GPSIMD] = "gpsimd",
+		[TRN_ENGINE_SYNC] = "sync",
+	};
+
+	return engine < ARRAY_SIZE(names) ? names[engine] : "unknown";
+}
+
+static const char *trn_coredump_exception(u32 exception)
+{
+	static const char * const names[] = {
+		[0] = "none",
+		[TRN_EXCEPTION_ILLEGAL_OPCODE] = "ILLEGAL_OPCODE",
+		[TRN_EXCEPTION_BAD_FIELD] = "BAD_FIELD",
+		[TRN_EXCEPTION_BAD_DTYPE] = "BAD_DTYPE",
+		[TRN_EXCEPTION_OUT_OF_RANGE] = "OUT_OF_RANGE",
+		[TRN_EXCEPTION_UNALIGNED] = "UNALIGNED",
+		[TRN_EXCEPTION_BAD_BINDING] = "BAD_BINDING",
+		[TRN_EXCEPTION_BAD_INDEX] = "BAD_INDEX",
+		[TRN_EXCEPTION_BAD_TARGET] = "BAD_TARGET",
+		[TRN_EXCEPTION_SEMAPHORE_OVERFLOW] = "SEMAPHORE_OVERFLOW",
+		[TRN_EXCEPTION_NO_STATIONARY] = "NO_STATIONARY",
+		[TRN_EXCEPTION_DEADLOCK] = "DEADLOCK",
+		[TRN_EXCEPTION_PROGRAM] = "PROGRAM",
+		[TRN_EXCEPTION_MEMORY] = "MEMORY",
+	};
+
+	return exception < ARRAY_SIZE(names) ? names[exception] : "unknown";
+}
+
 static void trn_coredump_write_stop(struct seq_buf *text, const struct trn_stop *stop)
 {
 	seq_buf_printf(text, "stop: reason %u %s packet %u", stop->reason,
@@ -369,6 +411,12 @@ static void trn_coredump_write_stop(struct seq_buf *text, const struct trn_stop 
 	if (trn_coredump_is_fault(stop->reason))
 		seq_buf_printf(text, " access %s address 0x%llx",
 			       trn_coredump_access(stop->access), stop->address);
+	if (stop->exception)
+		seq_buf_printf(text, " exception %u %s", stop->exception,
+			       trn_coredump_exception(stop->exception));
+	if (stop->exception && stop->exception != TRN_EXCEPTION_PROGRAM)
+		seq_buf_printf(text, " engine %s instruction %u",
+			       trn_coredump_engine(stop->engine), stop->instruction);
 	seq_buf_putc(text, '\n');
 }
 
@@ -453,9 +501,10 @@ static void trn_coredump_write_walk(struct seq_buf *text, const struct trn_cored
 static void trn_coredump_write_queue(struct seq_buf *text, const struct trn_coredump_queue *queue)
 {
 	seq_buf_printf(text,
-		       "queue: id %u handle %u client %llu asid %u mode %s priority %u timeout_ms %u\n",
+		       "queue: id %u handle %u client %llu asid %u mode %s priority %u timeout_ms %u type %s\n",
 		       queue->id, queue->handle, queue->client_id, queue->asid,
-		       queue->kernel ? "kernel" : "user", queue->priority, queue->timeout_ms);
+		       queue->kernel ? "kernel" : "user", queue->priority, queue->timeout_ms,
+		       queue->type == TRN_QUEUE_TYPE_EXEC ? "exec" : "dma");
 	trn_coredump_write_stop(text, &queue->stop);
 	trn_coredump_write_log(text, queue);
 	seq_buf_printf(text,

@@ -130,13 +130,14 @@ static void trn_debugfs_show_queue(struct seq_file *m, struct trn_queue *queue)
 	spin_unlock_irqrestore(&queue->lock, flags);
 
 	/* Both indexes may be the process's to write: shown as they are. */
-	seq_printf(m, "%5u %6u %6llu %5u %-6s %-9s %10u %10u %7u %10u %10u %6u %-8s %7u\n",
+	seq_printf(m, "%5u %6u %6llu %5u %-6s %-9s %10u %10u %7u %10u %10u %6u %-8s %7u %s\n",
 		   queue->id, queue->handle, queue->client_id, trn_queue_asid(queue),
 		   queue->mode == DRM_TRN_QUEUE_KERNEL ? "kernel" : "user",
 		   trn_debugfs_queue_state(status), reason, queue->ring.entries, pending,
 		   le32_to_cpu(READ_ONCE(queue->control->head)),
 		   le32_to_cpu(READ_ONCE(queue->control->tail)), trn_irq_vector_index(queue),
-		   priorities[queue->priority], queue->timeout_ms);
+		   priorities[queue->priority], queue->timeout_ms,
+		   queue->type == TRN_QUEUE_TYPE_EXEC ? "exec" : "dma");
 }
 
 static int trn_debugfs_show_queues(struct seq_file *m, void *unused)
@@ -146,7 +147,7 @@ static int trn_debugfs_show_queues(struct seq_file *m, void *unused)
 	struct trn_queue *queue;
 	unsigned long id;
 
-	seq_puts(m, "queue handle client  asid mode   state         reason       ring pending       head       tail vector priority timeout\n");
+	seq_puts(m, "queue handle client  asid mode   state         reason       ring pending       head       tail vector priority timeout type\n");
 	xa_for_each(&tdev->queues, id, queue) {
 		queue = trn_queue_get_by_id(tdev, id);
 		if (!queue)

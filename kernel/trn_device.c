@@ -215,6 +215,7 @@ static int trn_device_read_caps(struct trn_device *tdev)
 	caps->sbuf_size = trn_read32(tdev, TRN_REG_CAP_SBUF_SIZE);
 	caps->psum_size = trn_read32(tdev, TRN_REG_CAP_PSUM_SIZE);
 	caps->semaphores = trn_read32(tdev, TRN_REG_CAP_SEMAPHORES);
+	caps->tensor_pack = trn_read32(tdev, TRN_REG_CAP_TENSOR_PACK);
 	caps->ready_timeout_ms = trn_read32(tdev, TRN_REG_CAP_READY_TIMEOUT);
 	caps->heartbeat_period_ms = trn_read32(tdev, TRN_REG_CAP_HEARTBEAT_PERIOD);
 	caps->admin_timeout_ms = trn_read32(tdev, TRN_REG_CAP_ADMIN_TIMEOUT);

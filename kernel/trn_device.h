@@ -53,6 +53,7 @@ struct trn_caps {
 	u32 sbuf_size;
 	u32 psum_size;
 	u32 semaphores;
+	u32 tensor_pack;
 	u32 ready_timeout_ms;
 	u32 heartbeat_period_ms;
 	u32 admin_timeout_ms;

@@ -19,14 +19,17 @@ static void trn_event_handle(struct trn_device *tdev, const struct trn_event *ev
 		.packet = le32_to_cpu(event->packet),
 		.access = event->access,
 		.address = le64_to_cpu(event->address),
+		.exception = event->exception,
+		.engine = event->engine,
+		.instruction = le32_to_cpu(event->instruction),
 	};
 
 	if (event->kind != TRN_EVENT_QUEUE_STOPPED)
 		return;
 	drm_dbg(&tdev->drm,
-		"queue %u stopped at packet %u: reason %u, asid %u, address 0x%llx, access %u\n",
+		"queue %u stopped at packet %u: reason %u, asid %u, address 0x%llx, access %u, exception %u, engine %u, instruction %u\n",
 		le16_to_cpu(event->queue), stop.packet, stop.reason, le16_to_cpu(event->asid),
-		stop.address, stop.access);
+		stop.address, stop.access, stop.exception, stop.engine, stop.instruction);
 	trn_recovery_note_stop(tdev, le16_to_cpu(event->queue), &stop);
 }
 
@@ -42,6 +45,9 @@ static void trn_event_find_stop(struct trn_queue *queue)
 		return;
 	stop.reason = log.reason;
 	stop.packet = le32_to_cpu(log.head);
+	stop.exception = log.exception;
+	stop.engine = log.engine;
+	stop.instruction = le32_to_cpu(log.instruction);
 	trn_recovery_note_stop(queue->tdev, queue->id, &stop);
 }
 

@@ -3,10 +3,13 @@
  * Queue packets: which ones a job may have.  Addresses are left to the chip,
  * which checks each access.
  */
+#include <linux/align.h>
 #include <linux/array_size.h>
 #include <linux/errno.h>
 #include <linux/overflow.h>
 #include <linux/string.h>
+
+#include <hw/trn_isa.h>
 
 #include "trn_packet.h"
 
@@ -60,18 +63,47 @@ static bool trn_packet_copy_nd_valid(const struct trn_packet *packet)
 	return true;
 }
 
+static bool trn_packet_exec_valid(const struct trn_packet *packet, u32 cores)
+{
+	u16 core = le16_to_cpu(packet->exec.core);
+	__le64 words = packet->exec.bindings | packet->exec.result | packet->exec.profile;
+
+	return IS_ALIGNED(le64_to_cpu(packet->exec.program), sizeof(struct trn_program_header)) &&
+	       IS_ALIGNED(le64_to_cpu(words), sizeof(u64)) &&
+	       le32_to_cpu(packet->exec.num_bindings) <= TRN_BINDINGS_MAX &&
+	       (core < cores || core == TRN_CORE_ANY) &&
+	       !packet->exec.reserved[0] && !packet->exec.reserved[1];
+}
+
+/* Whether queues of @type have such packets. */
+static bool trn_packet_of_type(const struct trn_packet *packet, u8 type)
+{
+	switch (packet->opcode) {
+	case TRN_PACKET_NOP:
+		return true;
+	case TRN_PACKET_EXEC:
+		return type == TRN_QUEUE_TYPE_EXEC;
+	default:
+		return type == TRN_QUEUE_TYPE_DMA;
+	}
+}
+
 /**
  * trn_packet_check() - may this packet be part of a job?
  * @packet: in memory that user space cannot change
+ * @type: of the queue, TRN_QUEUE_TYPE_*
+ * @cores: NeuronCores of the chip
  *
  * Fences are not among them: those of a kernel queue are the driver's.
  *
  * Return: 0 or -EINVAL.
  */
-int trn_packet_check(const struct trn_packet *packet)
+int trn_packet_check(const struct trn_packet *packet, u8 type, u32 cores)
 {
 	bool valid;
 
+	if (!trn_packet_of_type(packet, type))
+		return -EINVAL;
 	switch (packet->opcode) {
 	case TRN_PACKET_NOP:
 		valid = trn_packet_zero_from(packet, 1);
@@ -85,6 +117,9 @@ int trn_packet_check(const struct trn_packet *packet)
 		break;
 	case TRN_PACKET_FILL:
 		valid = trn_packet_fill_valid(packet);
+		break;
+	case TRN_PACKET_EXEC:
+		valid = trn_packet_exec_valid(packet, cores);
 		break;
 	default:
 		valid = false;

@@ -48,6 +48,7 @@ static void trn_query_device(struct trn_device *tdev, struct drm_trn_query_devic
 		.va_bits = caps->va_bits,
 		.ring_max = caps->ring_max,
 		.page_size = PAGE_SIZE,
+		.tensor_pack = caps->tensor_pack,
 	};
 	memcpy(reply->uuid, identity->uuid, sizeof(reply->uuid));
 	strscpy(reply->generation, identity->generation, sizeof(reply->generation));

@@ -355,7 +355,7 @@ static int trn_queue_create_on_chip(struct trn_queue *queue, u16 vector,
 		.opcode = TRN_ADMIN_QUEUE_CREATE,
 		.queue_create = {
 			.queue = cpu_to_le16(queue->id),
-			.type = args->type,
+			.type = queue->type,
 			.ring_log2 = ilog2(args->ring_entries),
 			.ring_asid = cpu_to_le16(kernel ? 0 : asid),
 			.asid = cpu_to_le16(asid),
@@ -447,6 +447,7 @@ static struct trn_queue *trn_queue_create(struct trn_device *tdev, struct trn_fi
 	queue->context = context;
 	queue->client_id = file ? file->client_id : 0;
 	queue->mode = args->mode;
+	queue->type = args->type;
 	queue->ring.entries = args->ring_entries;
 	queue->ring_va = args->ring_va;
 	queue->epoch = context ? context->vm.epoch : trn_device_epoch(tdev);
@@ -553,8 +554,9 @@ static int trn_queue_check(struct trn_device *tdev, const struct drm_trn_queue_c
 	u64 size = (u64)args->ring_entries * sizeof(struct trn_packet);
 	u32 timeout_max;
 
-	if (args->flags || args->type != TRN_QUEUE_TYPE_DMA ||
-	    args->priority > DRM_TRN_PRIORITY_HIGH)
+	if (args->type != TRN_QUEUE_TYPE_DMA && args->type != TRN_QUEUE_TYPE_EXEC)
+		return -EINVAL;
+	if (args->flags || args->priority > DRM_TRN_PRIORITY_HIGH)
 		return -EINVAL;
 	if (!is_power_of_2(args->ring_entries) || args->ring_entries < 1 << TRN_RING_LOG2_MIN ||
 	    args->ring_entries > tdev->caps.ring_max)
@@ -657,7 +659,8 @@ int trn_ioctl_queue_error(struct drm_device *drm, void *data, struct drm_file *d
 	unsigned long flags;
 	int ret;
 
-	if (args->reason || args->packet || args->access || args->address)
+	if (args->reason || args->packet || args->access || args->address || args->exception ||
+	    args->engine || args->instruction || args->pad)
 		return -EINVAL;
 	queue = trn_queue_get(drm_file, args->queue);
 	if (IS_ERR(queue))
@@ -668,6 +671,9 @@ int trn_ioctl_queue_error(struct drm_device *drm, void *data, struct drm_file *d
 	args->packet = queue->stop.packet;
 	args->access = queue->stop.access;
 	args->address = queue->stop.address;
+	args->exception = queue->stop.exception;
+	args->engine = queue->stop.engine;
+	args->instruction = queue->stop.instruction;
 	spin_unlock_irqrestore(&queue->lock, flags);
 	trn_queue_put(queue);
 	return ret;

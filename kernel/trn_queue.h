@@ -40,6 +40,9 @@ struct trn_stop {
 	u32 packet;			/* index of the packet that failed */
 	u32 access;			/* TRN_ACCESS_* */
 	u64 address;
+	u8 exception;			/* TRN_EXCEPTION_*: a program failed */
+	u8 engine;			/* TRN_ENGINE_* */
+	u32 instruction;		/* index in the engine's stream */
 };
 
 struct trn_queue {
@@ -51,6 +54,7 @@ struct trn_queue {
 	u32 handle;			/* in trn_file.queues */
 	u64 client_id;			/* of the file; 0: the driver's own */
 	u32 mode;			/* DRM_TRN_QUEUE_* */
+	u8 type;			/* TRN_QUEUE_TYPE_* */
 	u32 epoch;			/* of the chip; it has forgotten queues of others */
 	u32 priority;			/* DRM_TRN_PRIORITY_* */
 	/* Longest running time in ms: of a job if a kernel queue, of a packet if not; 0 = any. */

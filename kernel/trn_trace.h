@@ -54,17 +54,24 @@ TRACE_EVENT(trn_queue_stop,
 			     __field(u32, reason)
 			     __field(u32, packet)
 			     __field(u32, access)
-			     __field(u64, address)),
+			     __field(u64, address)
+			     __field(u32, exception)
+			     __field(u32, engine)
+			     __field(u32, instruction)),
 	    TP_fast_assign(__entry->accel = queue->tdev->drm.accel->index;
 			   __entry->queue = queue->id;
 			   __entry->client = queue->client_id;
 			   __entry->reason = stop->reason;
 			   __entry->packet = stop->packet;
 			   __entry->access = stop->access;
-			   __entry->address = stop->address;),
-	    TP_printk("accel=%u queue=%u client=%llu reason=%u packet=%u access=%u address=0x%llx",
+			   __entry->address = stop->address;
+			   __entry->exception = stop->exception;
+			   __entry->engine = stop->engine;
+			   __entry->instruction = stop->instruction;),
+	    TP_printk("accel=%u queue=%u client=%llu reason=%u packet=%u access=%u address=0x%llx exception=%u engine=%u instruction=%u",
 		      __entry->accel, __entry->queue, __entry->client, __entry->reason,
-		      __entry->packet, __entry->access, __entry->address));
+		      __entry->packet, __entry->access, __entry->address, __entry->exception,
+		      __entry->engine, __entry->instruction));
 
 TRACE_EVENT(trn_recover,
 	    TP_PROTO(const struct trn_queue *queue, enum trn_rung rung, int result),

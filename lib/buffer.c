@@ -27,6 +27,7 @@ static struct trn_buffer *new_buffer(struct trn_context *context, uint64_t size)
 	}
 	buffer->context = context;
 	buffer->size = size;
+	buffer->holders = 1;
 	pthread_mutex_init(&buffer->lock, NULL);
 	return buffer;
 }
@@ -35,6 +36,17 @@ static void free_buffer(struct trn_buffer *buffer)
 {
 	pthread_mutex_destroy(&buffer->lock);
 	free(buffer);
+}
+
+void trn_buffer_hold(struct trn_buffer *buffer)
+{
+	__atomic_add_fetch(&buffer->holders, 1, __ATOMIC_RELAXED);
+}
+
+void trn_buffer_release(struct trn_buffer *buffer)
+{
+	if (!__atomic_sub_fetch(&buffer->holders, 1, __ATOMIC_ACQ_REL))
+		free_buffer(buffer);
 }
 
 static int take_address(struct trn_buffer *buffer)
@@ -47,11 +59,11 @@ static int take_address(struct trn_buffer *buffer)
 	return trn_context_take(buffer->context, 0, size, alignment, &buffer->range);
 }
 
-static int map(struct trn_buffer *buffer, uint32_t flags)
+static int map(struct trn_buffer *buffer, uint32_t verb)
 {
 	struct drm_trn_bind_op op = {
-		.op = DRM_TRN_BIND_MAP,
-		.flags = flags & TRN_BUFFER_READONLY ? DRM_TRN_BIND_READONLY : 0,
+		.op = verb,
+		.flags = buffer->readonly ? DRM_TRN_BIND_READONLY : 0,
 		.handle = buffer->handle,
 		.va = buffer->range->start,
 		.size = buffer->allocated,
@@ -72,11 +84,12 @@ static int complete(struct trn_buffer *buffer, uint32_t flags, struct trn_buffer
 	struct trn_context *context = buffer->context;
 	int error;
 
+	buffer->readonly = flags & TRN_BUFFER_READONLY;
 	if (!(flags & TRN_BUFFER_UNBOUND)) {
 		error = take_address(buffer);
 		if (error)
 			goto release_handle;
-		error = map(buffer, flags);
+		error = map(buffer, DRM_TRN_BIND_MAP);
 		if (error)
 			goto give_address;
 	}
@@ -113,9 +126,16 @@ int trn_buffer_destroy(struct trn_buffer *buffer)
 	if (buffer->own_mapping)
 		munmap(buffer->pointer, buffer->allocated);
 	trn_handle_release(context->device, buffer->handle);
-	free_buffer(buffer);
+	__atomic_store_n(&buffer->destroyed, true, __ATOMIC_RELEASE);
+	trn_buffer_release(buffer);
 	__atomic_sub_fetch(&context->objects, 1, __ATOMIC_RELEASE);
 	return 0;
+}
+
+int trn_buffer_protect(struct trn_buffer *buffer)
+{
+	buffer->readonly = true;
+	return map(buffer, DRM_TRN_BIND_REPLACE);
 }
 
 /* ---- new memory ------------------------------------------------------ */

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 # libtrn: programs of this tree link the static one, LIBTRN, with package libdrm; those that use
-# trn_neff.h, also with neff_packages.
+# trn_neff.h or trn_program.h, also with neff_packages.
 
 neff_packages := libarchive jansson libcrypto
 LIBTRN := $(O)/lib/libtrn.a
 libtrn_shared := $(O)/lib/libtrn.so.0
 libtrn_sources := $(addprefix lib/,box.c buffer.c context.c device.c enumerate.c error.c failures.c fence.c handle.c \
 	packet.c pin.c process.c queue.c queue_error.c queue_kernel.c queue_user.c range.c refusal.c \
-	ring.c stage.c timeline.c transfer.c va.c \
+	ring.c stage.c structure.c timeline.c transfer.c va.c \
 	$(addprefix neff/,archive.c check.c definition.c description.c fail.c header.c json.c npy.c \
-	read.c text.c types.c write.c))
+	read.c text.c types.c write.c) \
+	$(addprefix program/,check.c execute.c image.c layout.c load.c set.c))
 libtrn_objects := $(call objects,$(libtrn_sources))
 libtrn_version := $(shell sed -n 's/^.define LIBTRN_VERSION "\(.*\)"/\1/p' include/trn/trn.h)
 PREFIX ?= /usr/local

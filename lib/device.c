@@ -91,6 +91,7 @@ static int read_info(struct trn_device *device)
 		.hbm_stack_size = chip.hbm_stack_size,
 		.queue_entries_max = chip.ring_max,
 		.page_size = (uint32_t)chip.page_size,
+		.tensor_pack = chip.tensor_pack,
 	};
 	_Static_assert(sizeof(info->uuid) == sizeof(chip.uuid), "same size");
 	memcpy(info->uuid, chip.uuid, sizeof(info->uuid));

@@ -45,6 +45,9 @@ struct trn_buffer {
 	bool cpu_copies;	    /* trn_write() and trn_read() need no device: cached memory */
 	bool own_mapping;	    /* pointer is from mmap() */
 	bool cpu_readonly;	    /* user memory that perhaps the process may not write */
+	bool readonly;		    /* the device may not write at its address */
+	bool destroyed;		    /* atomic: only those who hold it have it yet */
+	unsigned int holders;	    /* atomic: the application, until destroyed, and tensor sets */
 	uint64_t size;		    /* as asked for */
 	uint64_t allocated;	    /* whole pages */
 	struct trn_va_range *range; /* NULL = TRN_BUFFER_UNBOUND */
@@ -114,6 +117,7 @@ struct trn_queue {
 	uint32_t first;
 	uint32_t capacity;
 	uint32_t id;
+	enum trn_queue_type type;
 	uint64_t process;
 	uint64_t sequence; /* atomic: of the last submit */
 	struct trn_context *context;
@@ -121,6 +125,12 @@ struct trn_queue {
 	pthread_mutex_t pin_lock; /* pins, changed by whoever waits */
 	struct trn_pin *pins;	  /* atomic */
 };
+
+/* Keeps the structure, though not the memory, after trn_buffer_destroy(). */
+void trn_buffer_hold(struct trn_buffer *buffer);
+void trn_buffer_release(struct trn_buffer *buffer);
+/* From now on the device cannot write to a buffer at its address, as with TRN_BUFFER_READONLY. */
+int trn_buffer_protect(struct trn_buffer *buffer);
 
 int trn_device_ioctl(struct trn_device *device, unsigned long request, void *argument);
 

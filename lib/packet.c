@@ -56,3 +56,20 @@ void trn_packet_copy_nd(struct trn_packet *packet, uint64_t destination,
 		packet->copy_nd.destination_stride[i] = htole32(destination_strides[i]);
 	}
 }
+
+void trn_packet_exec(struct trn_packet *packet, const struct trn_exec *exec)
+{
+	*packet = (struct trn_packet){
+		.opcode = TRN_PACKET_EXEC,
+		.exec = {
+			.program = htole64(exec->program),
+			.bindings = htole64(exec->bindings),
+			.num_bindings = htole32(exec->num_bindings),
+			.core = htole16(exec->core),
+			.seed = htole64(exec->seed),
+			.result = htole64(exec->result),
+			.profile = htole64(exec->profile),
+			.profile_size = htole64(exec->profile_size),
+		},
+	};
+}

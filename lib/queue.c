@@ -8,6 +8,7 @@
 
 #include "fence.h"
 #include "internal.h"
+#include "structure.h"
 
 int64_t trn_deadline(int64_t timeout)
 {
@@ -69,10 +70,14 @@ int trn_queue_create_ioctl(struct trn_context *context,
 		[TRN_PRIORITY_LOW] = DRM_TRN_PRIORITY_LOW,
 		[TRN_PRIORITY_HIGH] = DRM_TRN_PRIORITY_HIGH,
 	};
+	static const uint32_t types[] = {
+		[TRN_QUEUE_DMA] = TRN_QUEUE_TYPE_DMA,
+		[TRN_QUEUE_EXEC] = TRN_QUEUE_TYPE_EXEC,
+	};
 	int error;
 
 	create->context = context->id;
-	create->type = TRN_QUEUE_TYPE_DMA;
+	create->type = types[attributes->type];
 	create->mode = modes[attributes->mode];
 	create->ring_entries = attributes->entries;
 	create->priority = priorities[attributes->priority];
@@ -89,29 +94,10 @@ void trn_queue_destroy_ioctl(struct trn_queue *queue)
 	trn_device_ioctl(queue->context->device, DRM_IOCTL_TRN_QUEUE_DESTROY, &destroy);
 }
 
-/* The caller's attributes, which may be of another version of the library, as ours. */
-static int read_attributes(const struct trn_queue_attributes *given,
-			   struct trn_queue_attributes *attributes)
-{
-	const uint8_t *bytes = (const uint8_t *)given;
-	size_t size = given->size, i;
-
-	/* What the first version had. */
-	if (size < offsetof(struct trn_queue_attributes, timeout_ms) + sizeof(given->timeout_ms))
-		return trn_fail(-EINVAL,
-				"queue: attributes of %zu bytes: size has to be "
-				"sizeof(struct trn_queue_attributes)",
-				size);
-	for (i = sizeof(*attributes); i < size; i++)
-		if (bytes[i])
-			return trn_fail(-E2BIG,
-					"queue: attributes of %zu bytes, of which this library "
-					"knows %zu: use the libtrn that the program was built for",
-					size, sizeof(*attributes));
-	memset(attributes, 0, sizeof(*attributes));
-	memcpy(attributes, given, size < sizeof(*attributes) ? size : sizeof(*attributes));
-	return 0;
-}
+/* What the first version had. */
+#define FIRST_SIZE                                                                                 \
+	(offsetof(struct trn_queue_attributes, timeout_ms) +                                       \
+	 sizeof(((struct trn_queue_attributes *)0)->timeout_ms))
 
 static int check_attributes(const struct trn_device *device,
 			    const struct trn_queue_attributes *attributes)
@@ -128,6 +114,9 @@ static int check_attributes(const struct trn_device *device,
 	if ((unsigned int)attributes->priority > TRN_PRIORITY_HIGH)
 		return trn_fail(-EINVAL, "queue: priority %d is not normal, low or high",
 				(int)attributes->priority);
+	if (attributes->type != TRN_QUEUE_DMA && attributes->type != TRN_QUEUE_EXEC)
+		return trn_fail(-EINVAL, "queue: type %d is neither DMA nor EXEC",
+				(int)attributes->type);
 	return 0;
 }
 
@@ -141,7 +130,8 @@ int trn_queue_create_attributes(struct trn_context *context,
 
 	error = trn_device_check(device, "queue");
 	if (!error)
-		error = read_attributes(given, &attributes);
+		error = trn_structure_read("queue", "struct trn_queue_attributes", given,
+					   FIRST_SIZE, &attributes, sizeof(attributes));
 	if (!error)
 		error = check_attributes(device, &attributes);
 	if (error)
@@ -153,6 +143,7 @@ int trn_queue_create_attributes(struct trn_context *context,
 	if (error)
 		return error;
 	queue->context = context;
+	queue->type = attributes.type;
 	queue->process = device->process;
 	pthread_mutex_init(&queue->pin_lock, NULL);
 	__atomic_add_fetch(&context->objects, 1, __ATOMIC_RELAXED);

@@ -2,6 +2,7 @@
 /* Why a queue stopped. */
 #include <errno.h>
 #include <hw/trn_admin.h>
+#include <hw/trn_isa.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,9 @@ static int ask(struct trn_queue *queue, struct trn_queue_error *answer)
 		.reason = call.reason,
 		.access = call.access,
 		.packet = call.packet,
+		.exception = call.exception,
+		.engine = call.engine,
+		.instruction = call.instruction,
 	};
 	return 0;
 }
@@ -84,7 +88,7 @@ static const char *other(uint32_t reason)
 	case TRN_STOP_BAD_TAIL:
 		return "its control page's tail is out of range";
 	case TRN_STOP_BAD_OPCODE:
-		return "has an unknown opcode";
+		return "has an opcode that is unknown, or not for a queue of its type";
 	case TRN_STOP_BAD_FIELD:
 		return "has a field out of range";
 	case TRN_STOP_CONTROL:
@@ -96,14 +100,80 @@ static const char *other(uint32_t reason)
 	}
 }
 
+static const char *engine_name(uint32_t engine)
+{
+	static const char *const names[] = {
+		[TRN_ENGINE_TENSOR] = "tensor", [TRN_ENGINE_VECTOR] = "vector",
+		[TRN_ENGINE_SCALAR] = "scalar", [TRN_ENGINE_GPSIMD] = "gpsimd",
+		[TRN_ENGINE_SYNC] = "sync",
+	};
+
+	return engine < TRN_ENGINES ? names[engine] : "unknown";
+}
+
+/* What is wrong with an instruction. */
+static const char *exception_text(uint32_t exception)
+{
+	static const char *const texts[] = {
+		[TRN_EXCEPTION_ILLEGAL_OPCODE] = "the engine has no such opcode",
+		[TRN_EXCEPTION_BAD_FIELD] = "a field is out of its range, or one that has to be 0 "
+					    "is not",
+		[TRN_EXCEPTION_BAD_DTYPE] = "a data type that this chip, or this instruction, does "
+					    "not have",
+		[TRN_EXCEPTION_OUT_OF_RANGE] = "operand out of range: it is not within SBUF, PSUM "
+					       "or the partitions",
+		[TRN_EXCEPTION_UNALIGNED] = "an operand's offset is no multiple of its element's "
+					    "size",
+		[TRN_EXCEPTION_BAD_BINDING] = "there is no such binding, or the access is not "
+					      "within its size",
+		[TRN_EXCEPTION_BAD_INDEX] = "an index among the data is out of range",
+		[TRN_EXCEPTION_BAD_TARGET] = "there is no such instruction: a branch went too far, "
+					     "or a HALT is missing",
+		[TRN_EXCEPTION_SEMAPHORE_OVERFLOW] = "a semaphore was released too often",
+		[TRN_EXCEPTION_NO_STATIONARY] = "it does not fit the stationary matrix that was "
+						"loaded",
+		[TRN_EXCEPTION_DEADLOCK] = "deadlock: it waits for a semaphore that nothing can "
+					   "release any more",
+	};
+	const char *text = NULL;
+
+	if (exception < sizeof(texts) / sizeof(texts[0]))
+		text = texts[exception];
+	return text ? text : "an exception that this library does not know";
+}
+
+static void describe_program(const struct trn_queue_error *why, char *text, size_t size)
+{
+	if (why->exception == TRN_EXCEPTION_PROGRAM)
+		snprintf(text, size, "packet %u: what it names is not the image of a program",
+			 why->packet);
+	else
+		snprintf(text, size,
+			 "packet %u: the program stopped on the %s engine at instruction %u: %s",
+			 why->packet, engine_name(why->engine), why->instruction,
+			 exception_text(why->exception));
+}
+
+static void describe_fault(const struct trn_queue_error *why, const char *place, char *text,
+			   size_t size)
+{
+	int length = snprintf(text, size, "packet %u %s 0x%llx, %s", why->packet,
+			      access_verb(why->access), (unsigned long long)why->address, place);
+
+	if (why->exception && (size_t)length < size)
+		snprintf(text + length, size - length, ": %s engine, instruction %u",
+			 engine_name(why->engine), why->instruction);
+}
+
 /* What stopped the queue, in words. */
 static void describe(const struct trn_queue_error *why, char *text, size_t size)
 {
 	const char *place = fault(why->reason), *problem = other(why->reason);
 
-	if (place)
-		snprintf(text, size, "packet %u %s 0x%llx, %s", why->packet,
-			 access_verb(why->access), (unsigned long long)why->address, place);
+	if (why->reason == TRN_STOP_PROGRAM)
+		describe_program(why, text, size);
+	else if (place)
+		describe_fault(why, place, text, size);
 	else if (problem)
 		snprintf(text, size, "packet %u: %s", why->packet, problem);
 	else if (why->reason)
@@ -125,7 +195,7 @@ int trn_queue_fail_stopped(struct trn_queue *queue, int error, const char *what)
 {
 	const char *node = queue->context->device->node;
 	struct trn_queue_error why = { 0 };
-	char reason[160] = "it stopped";
+	char reason[256] = "it stopped";
 	int unknown = ask(queue, &why);
 
 	if (unknown == -EIO)

@@ -164,9 +164,14 @@ static int fail_submit(struct trn_queue *queue, int error, bool waits)
 					"timeline, or a packet is malformed",
 					node, queue->id);
 		return trn_fail(error,
-				"%s: queue %u: a packet is malformed (copies and fills: 1 to 2^40 "
-				"bytes, no size 0; fills: a multiple of the unit)",
-				node, queue->id);
+				"%s: queue %u: a packet is malformed, or not for a queue of this "
+				"type (%s)",
+				node, queue->id,
+				queue->type == TRN_QUEUE_EXEC
+					? "exec: program a multiple of 64, other addresses of 8; "
+					  "a core that the chip has; at most 256 bindings"
+					: "copies and fills: 1 to 2^40 bytes, no size 0; fills: a "
+					  "multiple of the unit");
 	case -ENOSPC:
 		return trn_fail(error,
 				"%s: queue %u: %d submits wait for points or behind such submits: "

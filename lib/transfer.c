@@ -21,6 +21,16 @@ struct side {
 	const struct trn_layout *layout;
 };
 
+static int check_queue(const struct trn_queue *queue)
+{
+	if (queue->type != TRN_QUEUE_DMA)
+		return trn_fail(-EINVAL,
+				"queue %u runs programs: transfers need a queue of type "
+				"TRN_QUEUE_DMA",
+				queue->id);
+	return trn_device_check(queue->context->device, "queue");
+}
+
 static int check_buffer(const struct trn_queue *queue, const struct trn_buffer *buffer,
 			uint64_t offset, uint64_t extent)
 {
@@ -67,7 +77,7 @@ static int make_box(const struct trn_queue *queue, const struct side *to, const 
 	uint64_t bytes;
 	int error;
 
-	error = trn_device_check(queue->context->device, "queue");
+	error = check_queue(queue);
 	if (!error)
 		error = make_side(queue, to, sizes, empty, &box->to);
 	if (!error)
@@ -461,7 +471,7 @@ int trn_fill_async(struct trn_queue *queue, struct trn_buffer *destination, uint
 {
 	struct batch batch = { .queue = queue };
 	uint64_t done, piece;
-	int error = trn_device_check(queue->context->device, "queue");
+	int error = check_queue(queue);
 
 	*sequence = 0;
 	if (!error)

@@ -137,13 +137,13 @@ struct trn_event {
 #define TRN_EVENT_QUEUE_STOPPED		1
 	__u8	reason;			/* TRN_STOP_* */
 	__u8	access;			/* TRN_ACCESS_*, faults only */
-	__u8	exception;		/* TRN_EXCEPTION_*, PROGRAM only */
+	__u8	exception;		/* TRN_EXCEPTION_*: a program failed; else 0 */
 	__le16	queue;
 	__le16	asid;			/* address space of the access, faults only */
 	__le32	packet;			/* free-running index of the packet that failed */
-	__le32	instruction;		/* index in its engine's stream, PROGRAM only */
+	__le32	instruction;		/* index in its engine's stream, with an exception */
 	__le64	address;		/* device virtual address of the access, faults only */
-	__u8	engine;			/* TRN_ENGINE_*, PROGRAM only */
+	__u8	engine;			/* TRN_ENGINE_*, with an exception but TRN_EXCEPTION_PROGRAM */
 	__u8	reserved[23];
 };
 _Static_assert(sizeof(struct trn_event) == 64, "event is 64 bytes");
@@ -160,7 +160,6 @@ _Static_assert(sizeof(struct trn_event) == 64, "event is 64 bytes");
 #define TRN_STOP_FAULT_RANGE		9	/* address beyond CAP_VA_BITS, or wraps */
 #define TRN_STOP_CONTROL		10	/* control page could not be accessed */
 #define TRN_STOP_TIME_LIMIT		11	/* packet ran longer than the queue's time limit */
-
 #define TRN_STOP_PROGRAM		12	/* an exception of a program */
 
 #define TRN_ACCESS_READ			0	/* operand */
@@ -220,11 +219,14 @@ struct trn_log_queue {
 	__u8	masked;			/* as set by QUEUE_MASK */
 	__le32	head;
 	__le32	tail;			/* as last read by the device */
-	__u8	reserved0[4];
+	__u8	exception;		/* with a reason: as in its event, like engine and instruction */
+	__u8	engine;
+	__u8	reserved0[2];
 	__le64	packet_ns;		/* running time of the packet below */
 	__le64	queue_ns;		/* of all packets since QUEUE_CREATE */
 	__le64	done;			/* bytes of the packet below that are finished */
-	__u8	reserved1[24];
+	__le32	instruction;
+	__u8	reserved1[20];
 	__u8	packet[64];		/* the packet in progress or that failed, else zero */
 };
 _Static_assert(sizeof(struct trn_log_queue) == 128, "queue log is 128 bytes");

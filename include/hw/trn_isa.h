@@ -191,8 +191,8 @@ _Static_assert(sizeof(struct trn_instruction) == 64, "instruction is 64 bytes");
 #define TRN_FUNCTION_SOFTPLUS		13
 #define TRN_FUNCTION_SIN		14
 
-/* Program image: this, at a VA that is a multiple of 64, and the streams. */
-struct trn_program {
+/* Program image: this header, at a VA that is a multiple of 64, and the streams. */
+struct trn_program_header {
 	__le32	magic;			/* TRN_PROGRAM_MAGIC */
 #define TRN_PROGRAM_MAGIC		0x47505254	/* "TRPG", little-endian */
 	__le32	version;		/* TRN_PROGRAM_VERSION */
@@ -201,7 +201,7 @@ struct trn_program {
 	__le32	instructions[TRN_ENGINES];	/* of each stream; the streams follow in this order */
 	__u8	reserved[28];
 };
-_Static_assert(sizeof(struct trn_program) == 64, "program header is 64 bytes");
+_Static_assert(sizeof(struct trn_program_header) == 64, "program header is 64 bytes");
 
 /* An entry of the table of bindings */
 struct trn_binding {
@@ -238,7 +238,7 @@ struct trn_profile_record {
 };
 _Static_assert(sizeof(struct trn_profile_record) == 32, "profile record is 32 bytes");
 
-/* Exceptions: event and queue log of a queue that stopped with TRN_STOP_PROGRAM. */
+/* Exceptions: event and queue log of a queue that stopped with TRN_STOP_PROGRAM, or a fault. */
 #define TRN_EXCEPTION_ILLEGAL_OPCODE	1
 #define TRN_EXCEPTION_BAD_FIELD		2
 #define TRN_EXCEPTION_BAD_DTYPE		3
@@ -251,5 +251,6 @@ _Static_assert(sizeof(struct trn_profile_record) == 32, "profile record is 32 by
 #define TRN_EXCEPTION_NO_STATIONARY	10
 #define TRN_EXCEPTION_DEADLOCK		11
 #define TRN_EXCEPTION_PROGRAM		12
+#define TRN_EXCEPTION_MEMORY		13
 
 #endif /* _HW_TRN_ISA_H */

@@ -157,6 +157,7 @@ int trn_device_close(struct trn_device *device);
  * @hbm_stack_size: HBM of one stack
  * @queue_entries_max: largest @entries of trn_queue_create()
  * @page_size: granularity of buffers and bindings
+ * @tensor_pack: bit n = the tensor engine adds n FP8 terms in a cell (Documentation/isa.rst)
  *
  * Later versions may add members at the end.
  */
@@ -180,6 +181,7 @@ struct trn_device_info {
 	uint64_t hbm_stack_size;
 	uint32_t queue_entries_max;
 	uint32_t page_size;
+	uint32_t tensor_pack;
 };
 
 /**
@@ -629,6 +631,12 @@ enum trn_queue_mode {
 	TRN_QUEUE_USER = 1,
 };
 
+/** Which packets a queue takes: those that move data, or trn_packet_exec(); and trn_packet_nop(). */
+enum trn_queue_type {
+	TRN_QUEUE_DMA = 0,
+	TRN_QUEUE_EXEC = 1,
+};
+
 /** A deadline that never comes. */
 #define TRN_FOREVER INT64_MAX
 
@@ -661,6 +669,7 @@ enum trn_queue_priority {
  *	queue; a queue that exceeds it is stopped.  0: the module parameter job_timeout_ms or
  *	packet_timeout_ms, which is also the most that may be asked for.  Only the time in which the
  *	chip works on packets counts
+ * @type: which packets it takes
  */
 struct trn_queue_attributes {
 	size_t size;
@@ -668,6 +677,7 @@ struct trn_queue_attributes {
 	uint32_t entries;
 	enum trn_queue_priority priority;
 	uint32_t timeout_ms;
+	enum trn_queue_type type;
 };
 
 /**
@@ -686,7 +696,7 @@ int trn_queue_create_attributes(struct trn_context *context,
 				struct trn_queue **queue);
 
 /**
- * trn_queue_create - make a queue of normal priority and time limit
+ * trn_queue_create - make a queue that moves data, of normal priority and time limit
  * @context: address space of the packets' addresses
  * @mode: kernel or user
  * @entries: packets in the ring, a power of two, 4 … trn_device_info.queue_entries_max
@@ -782,6 +792,41 @@ void trn_packet_fill(struct trn_packet *packet, uint64_t destination, uint64_t l
 void trn_packet_copy_nd(struct trn_packet *packet, uint64_t destination,
 			const uint32_t destination_strides[3], uint64_t source,
 			const uint32_t source_strides[3], const uint32_t sizes[4]);
+
+/**
+ * struct trn_exec - one run of a program on a NeuronCore (Documentation/isa.rst, "Programs")
+ * @program: address of the image, a multiple of 64
+ * @bindings: address of the table of bindings, struct trn_binding of hw/trn_isa.h, a multiple of 8
+ * @num_bindings: entries of the table, 0 … TRN_BINDINGS_MAX
+ * @core: 0 … trn_device_info.cores - 1, or TRN_CORE_ANY of hw/trn_queue.h
+ * @seed: of stochastic rounding
+ * @result: address, a multiple of 8, where struct trn_exec_result of hw/trn_isa.h is written when
+ *	the program has ended; 0 = nowhere
+ * @profile: address, a multiple of 8, of room for struct trn_profile_record of hw/trn_isa.h
+ * @profile_size: bytes of that, 0 = no profile
+ *
+ * All memory that a run names, the program's own included, has to stay bound and unchanged until
+ * its submit has finished.
+ */
+struct trn_exec {
+	uint64_t program;
+	uint64_t bindings;
+	uint32_t num_bindings;
+	uint16_t core;
+	uint64_t seed;
+	uint64_t result;
+	uint64_t profile;
+	uint64_t profile_size;
+};
+
+/**
+ * trn_packet_exec - run a program
+ * @packet: from trn_queue_packet() of a queue of type TRN_QUEUE_EXEC
+ * @exec: the run; read before the call returns
+ *
+ * A queue whose program fails stops; trn_queue_error() tells engine and instruction.
+ */
+void trn_packet_exec(struct trn_packet *packet, const struct trn_exec *exec);
 
 /**
  * trn_queue_submit - give the packets taken since the last submit to the device
@@ -881,12 +926,19 @@ int trn_queue_export_fence(struct trn_queue *queue, uint64_t sequence, int *fd);
  * @access: faults: TRN_ACCESS_* of hw/trn_admin.h, else 0
  * @packet: index of the packet that failed, counted from the queue's first, modulo 2^32.  Each
  *	submit adds packets of its own for the fence
+ * @exception: TRN_EXCEPTION_* of hw/trn_isa.h if a program failed (TRN_STOP_PROGRAM, and faults of
+ *	a program's instruction), else 0
+ * @engine: TRN_ENGINE_* of hw/trn_isa.h; 0 without an exception and for TRN_EXCEPTION_PROGRAM
+ * @instruction: index of the instruction in the engine's stream; likewise
  */
 struct trn_queue_error {
 	uint64_t address;
 	uint32_t reason;
 	uint32_t access;
 	uint32_t packet;
+	uint32_t exception;
+	uint32_t engine;
+	uint32_t instruction;
 };
 
 /**

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <string.h>
 
 #include <hw/trn_isa.h>
@@ -166,4 +167,50 @@ int neff_core_check(const struct neff_place *place, const struct trn_neff_core *
 	if (!error)
 		error = check_queues(place, core);
 	return error;
+}
+
+static int check_content(const struct neff_place *place, const struct trn_neff_core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < TRN_NEFF_ENGINES; i++) {
+		const struct trn_neff_stream *stream = &core->streams[i];
+
+		if (stream->count &&
+		    (!stream->instructions || stream->count > TRN_NEFF_INSTRUCTIONS_MAX))
+			return neff_fail(
+				place, NEFF_FIELD,
+				"the stream of engine %s has %u instructions%s; at most %u "
+				"are possible",
+				neff_engine_names[i], stream->count,
+				stream->instructions ? "" : " at NULL", TRN_NEFF_INSTRUCTIONS_MAX);
+	}
+	for (i = 0; i < core->num_variables; i++)
+		if (core->variables[i].kind == TRN_NEFF_FILE && !core->variables[i].data)
+			return neff_fail(place, NEFF_FIELD,
+					 "%.64s: variables of kind file have data, but it is NULL",
+					 core->variables[i].name);
+	return 0;
+}
+
+const char *neff_program_name(const struct trn_neff *neff)
+{
+	return neff->name && *neff->name && neff_is_text(neff->name) ? neff->name : "program";
+}
+
+int neff_program_check(const struct neff_place *place, const struct trn_neff *neff)
+{
+	uint32_t i;
+	int error = 0;
+
+	if (!neff->num_cores || neff->num_cores > TRN_NEFF_CORES_MAX)
+		error = neff_fail(place, NEFF_FIELD, "num_cores is %u, must be 1 to %d",
+				  neff->num_cores, TRN_NEFF_CORES_MAX);
+	for (i = 0; i < neff->num_cores && !error; i++) {
+		error = neff_core_check(place, &neff->cores[i]);
+		if (!error)
+			error = check_content(place, &neff->cores[i]);
+	}
+	/* Whoever calls with what would be a bad file has made a mistake. */
+	return error && error != -EFBIG ? -EINVAL : error;
 }

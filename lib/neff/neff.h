@@ -127,6 +127,13 @@ int neff_load(const char *path, uint8_t **bytes, uint64_t *size);
 
 /* check.c: whether a core's variables and queues are as trn_neff.h says, but for data. */
 int neff_core_check(const struct neff_place *place, const struct trn_neff_core *core);
+/*
+ * check.c: whether a program of the caller's making is as trn_neff.h says, but for its name and
+ * build_version.  -EINVAL or -EFBIG.
+ */
+int neff_program_check(const struct neff_place *place, const struct trn_neff *neff);
+/* What texts call a program that has no path. */
+const char *neff_program_name(const struct trn_neff *neff);
 
 /* definition.c.  What was allocated is in @core also when reading fails. */
 int neff_definition_read(const struct neff_place *place, const struct neff_member *member,

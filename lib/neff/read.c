@@ -191,7 +191,7 @@ static int read_file(const char *path, int fd, uint8_t **bytes, uint64_t *size)
 	if (fstat(fd, &status))
 		return trn_fail(-errno, "%.200s: cannot be read: %s", path, strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		return trn_fail(-EINVAL, "%.200s: not a regular file: name a .neff file", path);
+		return trn_fail(-EINVAL, "%.200s: not a regular file: give the path of one", path);
 	*size = status.st_size;
 	*bytes = malloc(*size + 1);
 	if (!*bytes)

@@ -6,12 +6,6 @@
 #include "../internal.h"
 #include "npy.h"
 
-/* A program has no path yet: texts begin with its name. */
-static const char *describe(const struct trn_neff *neff)
-{
-	return neff->name && *neff->name && neff_is_text(neff->name) ? neff->name : "program";
-}
-
 static int set_text(const struct neff_place *place, const char *what, const char *text, char *field,
 		    size_t size)
 {
@@ -31,9 +25,6 @@ static int make_header(const struct neff_place *place, const struct trn_neff *ne
 	int error;
 
 	memset(header, 0, sizeof(*header));
-	if (!neff->num_cores || neff->num_cores > TRN_NEFF_CORES_MAX)
-		return neff_fail(place, NEFF_FIELD, "num_cores is %u, must be 1 to %d",
-				 neff->num_cores, TRN_NEFF_CORES_MAX);
 	header->cores = neff->num_cores;
 	error = set_text(place, "name", neff->name, header->name, sizeof(header->name));
 	if (!error)
@@ -48,10 +39,6 @@ static int make_constant(const struct neff_place *place, const struct trn_neff_v
 	uint8_t header[NEFF_NPY_HEADER_MAX], *file;
 	size_t length;
 
-	if (!variable->data)
-		return neff_fail(place, NEFF_FIELD,
-				 "%.64s: variables of kind file have data, but it is NULL",
-				 variable->name);
 	length = neff_npy_header(variable, header);
 	file = malloc(length + variable->size);
 	if (!file)
@@ -70,12 +57,6 @@ static int make_stream(const struct neff_place *place, const struct trn_neff_str
 
 	if (!stream->count)
 		return 0;
-	if (!stream->instructions || stream->count > TRN_NEFF_INSTRUCTIONS_MAX)
-		return neff_fail(place, NEFF_FIELD,
-				 "the stream of engine %s has %u instructions%s; at most %u are "
-				 "possible",
-				 neff_engine_names[engine], stream->count,
-				 stream->instructions ? "" : " at NULL", TRN_NEFF_INSTRUCTIONS_MAX);
 	instructions->data = stream->instructions;
 	instructions->size = (uint64_t)stream->count * NEFF_INSTRUCTION;
 	return neff_description_write(place, engine, stream->count,
@@ -88,9 +69,7 @@ static int make_members(const struct neff_place *place, const struct trn_neff_co
 	uint32_t i;
 	int error;
 
-	error = neff_core_check(place, core);
-	if (!error)
-		error = neff_definition_write(place, core, &members->member[NEFF_DEFINITION]);
+	error = neff_definition_write(place, core, &members->member[NEFF_DEFINITION]);
 	for (i = 0; i < TRN_NEFF_ENGINES && !error; i++)
 		error = make_stream(place, &core->streams[i], i, members);
 	for (i = 0; i < core->num_variables && !error; i++)
@@ -136,12 +115,15 @@ static int make_file(const struct neff_place *place, const struct neff_header *h
 
 int trn_neff_write(const struct trn_neff *neff, void **file, uint64_t *size)
 {
-	const struct neff_place place = { describe(neff), NULL };
+	const struct neff_place place = { neff_program_name(neff), NULL };
 	struct neff_members *members;
 	struct neff_header header;
 	uint32_t i;
 	int error;
 
+	error = neff_program_check(&place, neff);
+	if (error)
+		return error;
 	error = make_header(&place, neff, &header);
 	if (error)
 		return -EINVAL;
@@ -155,6 +137,5 @@ int trn_neff_write(const struct trn_neff *neff, void **file, uint64_t *size)
 	for (i = 0; i < neff->num_cores; i++)
 		free_members(&members[i]);
 	free(members);
-	/* Whoever calls with what would be a bad file has made a mistake. */
-	return error && error != -ENOMEM && error != -EFBIG ? -EINVAL : error;
+	return error;
 }

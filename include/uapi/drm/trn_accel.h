@@ -104,6 +104,8 @@ struct drm_trn_query {
  * @va_bits: address bits of a context; addresses are 0 … 2^va_bits - 1
  * @ring_max: most packets in a queue's ring
  * @page_size: granularity of VM_BIND in bytes, the larger of host and device pages
+ * @tensor_pack: bit n = the tensor engine adds n FP8 terms in a cell (hw/trn_regs.h, CAP_TENSOR_PACK)
+ * @reserved: 0
  */
 struct drm_trn_query_device {
 	__u8 uuid[16];
@@ -124,6 +126,8 @@ struct drm_trn_query_device {
 	__u32 va_bits;
 	__u32 ring_max;
 	__u64 page_size;
+	__u32 tensor_pack;
+	__u32 reserved;
 };
 
 /** DRM_TRN_HBM_STACKS_MAX: stacks that struct drm_trn_query_memory has room for */
@@ -394,7 +398,7 @@ struct drm_trn_vm_bind {
 /**
  * struct drm_trn_queue_create - DRM_IOCTL_TRN_QUEUE_CREATE
  * @context: context whose address space the packets' operands are in
- * @type: TRN_QUEUE_TYPE_DMA (hw/trn_queue.h)
+ * @type: TRN_QUEUE_TYPE_DMA or TRN_QUEUE_TYPE_EXEC (hw/trn_queue.h): which packets it takes
  * @mode: DRM_TRN_QUEUE_KERNEL or DRM_TRN_QUEUE_USER
  * @ring_entries: packets in the ring, power of two, 4 … ring_max
  * @ring_va: user queue: where the ring is in the context's address
@@ -455,8 +459,8 @@ struct drm_trn_queue_destroy {
  * struct drm_trn_submit - DRM_IOCTL_TRN_SUBMIT: run a job on a kernel queue
  * @queue: queue id; -EINVAL for a user queue
  * @flags: MBZ
- * @packets: array of struct trn_packet (hw/trn_queue.h): NOP, COPY, COPY_ND, FILL only.
- *	@packets.stride is 64
+ * @packets: array of struct trn_packet (hw/trn_queue.h): NOP, and of a queue of type DMA COPY,
+ *	COPY_ND and FILL, of one of type EXEC EXEC.  @packets.stride is 64
  * @syncs: array of struct drm_trn_sync: fences to wait for before the job starts, and syncobjs to be
  *	signalled when it ends
  *
@@ -534,6 +538,11 @@ struct drm_trn_queue_eventfd {
  * @packet: out: free-running index of the packet that failed
  * @access: out: TRN_ACCESS_*, faults only
  * @address: out: device virtual address of the access, faults only
+ * @exception: out: TRN_EXCEPTION_* (hw/trn_isa.h) if a program failed: TRN_STOP_PROGRAM, and faults of a
+ *	program's instruction
+ * @engine: out: TRN_ENGINE_*, with an exception other than TRN_EXCEPTION_PROGRAM
+ * @instruction: out: index of the instruction in the engine's stream, likewise
+ * @pad: MBZ
  *
  * Fields that are only out must be zero on the way in (-EINVAL).
  * Set before the job's fence, a WAIT or the control page tells that the queue has stopped.
@@ -544,6 +553,10 @@ struct drm_trn_queue_error {
 	__u32 packet;
 	__u32 access;
 	__u64 address;
+	__u32 exception;
+	__u32 engine;
+	__u32 instruction;
+	__u32 pad;
 };
 
 #define DRM_IOCTL_TRN_QUERY \

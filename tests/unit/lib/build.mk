@@ -8,6 +8,7 @@ $(eval $(call unit_test,lib-ring,tests/unit/lib/ring.c,libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-device,tests/unit/lib/device.c $(lib_fake),libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-memory,tests/unit/lib/memory.c $(lib_fake),libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-queue,tests/unit/lib/queue.c tests/unit/lib/fake_queue.c $(lib_fake),libdrm,$(LIBTRN)))
+$(eval $(call unit_test,lib-exec,tests/unit/lib/exec.c tests/unit/lib/fake_queue.c $(lib_fake),libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-cost,tests/unit/lib/cost.c tests/unit/lib/fake_queue.c $(lib_fake),libdrm,$(LIBTRN)))
 $(eval $(call unit_test,lib-transfer,tests/unit/lib/transfer.c tests/unit/lib/fake_queue.c $(lib_fake),libdrm,$(LIBTRN)))
 

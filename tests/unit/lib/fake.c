@@ -11,6 +11,7 @@
 #include <xf86drm.h>
 
 #include <hw/trn_admin.h>
+#include <hw/trn_isa.h>
 
 #include "fake_fence.h"
 #include "fake_state.h"
@@ -43,6 +44,7 @@ static int query(struct drm_trn_query *query)
 			.firmware = "F1",
 			.architecture_version = 1 << 16 | 2,
 			.cores = 2,
+			.dtypes = FAKE_DTYPES,
 			.hbm_stacks = FAKE_STACKS,
 			.hbm_stack_size = FAKE_STACK_SIZE,
 			.va_bits = 48,
@@ -230,6 +232,19 @@ void fake_stop_at_next_packet(uint32_t reason)
 {
 	fake_lock();
 	fake.stop_next = reason;
+	fake.exception = fake.engine = fake.instruction = 0;
+	fake_unlock();
+}
+
+void fake_fail_next_program(uint32_t exception, uint32_t engine, uint32_t instruction)
+{
+	bool fault = exception == TRN_EXCEPTION_MEMORY;
+
+	fake_lock();
+	fake.stop_next = fault ? TRN_STOP_FAULT_UNMAPPED : TRN_STOP_PROGRAM;
+	fake.exception = exception;
+	fake.engine = engine;
+	fake.instruction = instruction;
 	fake_unlock();
 }
 
@@ -249,6 +264,42 @@ void fake_reset(void)
 		if (fake.lost[fake.binding[i].context])
 			fake.binding[i].used = false;
 	fake_progress();
+	fake_unlock();
+}
+
+struct trn_packet fake_earlier_exec(unsigned int back)
+{
+	struct trn_packet packet;
+
+	fake_lock();
+	ck_assert_uint_lt(back, fake.execs);
+	ck_assert_uint_lt(back, FAKE_EXECS);
+	packet = fake.exec[(fake.execs - 1 - back) % FAKE_EXECS];
+	fake_unlock();
+	return packet;
+}
+
+struct trn_packet fake_last_exec(void)
+{
+	return fake_earlier_exec(0);
+}
+
+void fake_set_result(const struct trn_exec_result *result)
+{
+	fake_lock();
+	fake.result = *result;
+	fake_unlock();
+}
+
+void fake_peek(uint64_t va, void *data, uint64_t size, bool readonly)
+{
+	uint8_t *memory;
+
+	fake_lock();
+	memory = fake_translate(1, va, size, false);
+	ck_assert_msg(memory != NULL, "0x%llx is not bound", (unsigned long long)va);
+	memcpy(data, memory, size);
+	ck_assert_int_eq(!fake_translate(1, va, size, true), readonly);
 	fake_unlock();
 }
 

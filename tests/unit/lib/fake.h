@@ -11,10 +11,15 @@
 #include <stdint.h>
 
 #include <drm/trn_accel.h>
+#include <hw/trn_isa.h>
+#include <hw/trn_queue.h>
 
 #define FAKE_STACKS	 4
 #define FAKE_STACK_SIZE	 (UINT64_C(16) << 20)
 #define FAKE_CPU_VISIBLE (UINT64_C(4) << 20)
+
+/* FP32 … INT32, but no MX types. */
+#define FAKE_DTYPES	 0xff
 
 struct fake_options {
 	const char *driver;    /* NULL = "trn" */
@@ -35,6 +40,8 @@ void fake_kill(void);
 void fake_reset(void);
 /* The device stops at the next packet of any queue, with a reason, TRN_STOP_*. */
 void fake_stop_at_next_packet(uint32_t reason);
+/* The same, as an exception of a program, TRN_EXCEPTION_*. */
+void fake_fail_next_program(uint32_t exception, uint32_t engine, uint32_t instruction);
 /* As at a bad address. */
 void fake_break_next_packet(void);
 /* The device takes no packets while held. */
@@ -45,6 +52,18 @@ void fake_fail(unsigned long request, unsigned int skip, int error);
 
 /* The QUEUE_CREATE that succeeded last. */
 struct drm_trn_queue_create fake_last_queue(void);
+
+/* The EXEC that was executed last, or the one @back before it, at most FAKE_EXECS - 1. */
+#define FAKE_EXECS 8
+struct trn_packet fake_last_exec(void);
+struct trn_packet fake_earlier_exec(unsigned int back);
+/* What EXECs write as their result. */
+void fake_set_result(const struct trn_exec_result *result);
+/*
+ * Copies what a device sees at addresses of the context that was made first; fails the test unless
+ * they are bound, as read-only or not.
+ */
+void fake_peek(uint64_t va, void *data, uint64_t size, bool readonly);
 
 /* Threads that wait for a syncobj now. */
 unsigned int fake_waiters(void);

@@ -132,6 +132,17 @@ static int fill(struct queue *queue, const struct trn_packet *packet)
 	return error;
 }
 
+/* A program that does nothing. */
+static int execute(struct queue *queue, const struct trn_packet *packet)
+{
+	fake.exec[fake.execs++ % FAKE_EXECS] = *packet;
+	/* Whether there is such memory is for others to say. */
+	if (fake_translate(queue->context, packet->exec.result, sizeof(fake.result), true))
+		return transfer(queue, packet->exec.result, (uint8_t *)&fake.result,
+				sizeof(fake.result), true);
+	return 0;
+}
+
 /* 0, -EFAULT or -EIO. */
 int fake_execute(struct queue *queue, const struct trn_packet *packet)
 {
@@ -141,11 +152,16 @@ int fake_execute(struct queue *queue, const struct trn_packet *packet)
 		uint32_t reason = fake.stop_next;
 
 		fake.stop_next = 0;
+		queue->error.exception = fake.exception;
+		queue->error.engine = fake.engine;
+		queue->error.instruction = fake.instruction;
 		return stop_queue(queue, reason, TRN_ACCESS_READ, 0x1234000);
 	}
 	switch (packet->opcode) {
 	case TRN_PACKET_NOP:
 		return 0;
+	case TRN_PACKET_EXEC:
+		return execute(queue, packet);
 	case TRN_PACKET_COPY:
 		return copy(queue, packet->copy.destination, packet->copy.source,
 			    packet->copy.length);

@@ -80,9 +80,13 @@ struct fake {
 	uint8_t *memory;
 	uint64_t memory_used;
 	bool gone, hold;
-	uint32_t stop_next; /* TRN_STOP_*, 0 = none to come */
+	uint32_t stop_next;			 /* TRN_STOP_*, 0 = none to come */
+	uint32_t exception, engine, instruction; /* what it says of a program */
 	uint64_t resets;
 	struct drm_trn_queue_create last_queue;
+	struct trn_packet exec[FAKE_EXECS];
+	unsigned int execs;
+	struct trn_exec_result result;
 	unsigned int ioctls;
 	struct {
 		unsigned long request;

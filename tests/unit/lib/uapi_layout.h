@@ -41,6 +41,8 @@
 	MEMBER(drm_trn_query_device, va_bits)                                                      \
 	MEMBER(drm_trn_query_device, ring_max)                                                     \
 	MEMBER(drm_trn_query_device, page_size)                                                    \
+	MEMBER(drm_trn_query_device, tensor_pack)                                                  \
+	MEMBER(drm_trn_query_device, reserved)                                                     \
 	SIZE(drm_trn_hbm_stack)                                                                    \
 	MEMBER(drm_trn_hbm_stack, total)                                                           \
 	MEMBER(drm_trn_hbm_stack, free)                                                            \
@@ -126,6 +128,10 @@
 	MEMBER(drm_trn_queue_error, packet)                                                        \
 	MEMBER(drm_trn_queue_error, access)                                                        \
 	MEMBER(drm_trn_queue_error, address)                                                       \
+	MEMBER(drm_trn_queue_error, exception)                                                     \
+	MEMBER(drm_trn_queue_error, engine)                                                        \
+	MEMBER(drm_trn_queue_error, instruction)                                                   \
+	MEMBER(drm_trn_queue_error, pad)                                                           \
 	SIZE(trn_packet)                                                                           \
 	MEMBER(trn_packet, opcode)                                                                 \
 	MEMBER(trn_packet, fence.value)                                                            \
@@ -135,6 +141,9 @@
 	MEMBER(trn_packet, copy_nd.size)                                                           \
 	MEMBER(trn_packet, copy_nd.source_stride)                                                  \
 	MEMBER(trn_packet, copy_nd.destination_stride)                                             \
+	MEMBER(trn_packet, exec.program)                                                           \
+	MEMBER(trn_packet, exec.core)                                                              \
+	MEMBER(trn_packet, exec.profile_size)                                                      \
 	SIZE(trn_control)                                                                          \
 	MEMBER(trn_control, tail)                                                                  \
 	MEMBER(trn_control, need_kick)                                                             \

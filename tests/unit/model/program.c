@@ -5,7 +5,7 @@
 
 #include "tools/vdev/model/core/dtype.h"
 
-#define IMAGE_SIZE    (sizeof(struct trn_program) + sizeof(((struct program *)0)->stream))
+#define IMAGE_SIZE    (sizeof(struct trn_program_header) + sizeof(((struct program *)0)->stream))
 #define BINDINGS_VA   0x800000ULL
 #define BINDINGS_SIZE 4096
 #define RESULT_OFFSET 2048 /* in the page of bindings */
@@ -21,16 +21,14 @@ static void *map(struct program *program, uint64_t va, size_t size)
 
 void program_create(struct program *program, struct rig *rig, uint16_t id)
 {
-	struct trn_binding *bindings;
-
 	*program = (struct program){ .rig = rig, .core = 0 };
 	rig_space_create(rig, &program->space, id);
 	program->image = map(program, PROGRAM_VA, IMAGE_SIZE);
 	program->data = map(program, PROGRAM_DATA_VA, PROGRAM_DATA_SIZE);
-	bindings = map(program, BINDINGS_VA, BINDINGS_SIZE);
-	bindings[0] = (struct trn_binding){ .address = htole64(PROGRAM_DATA_VA),
-					    .size = htole64(PROGRAM_DATA_SIZE) };
-	program->result = (struct trn_exec_result *)((uint8_t *)bindings + RESULT_OFFSET);
+	program->bindings = map(program, BINDINGS_VA, BINDINGS_SIZE);
+	program->bindings[0] = (struct trn_binding){ .address = htole64(PROGRAM_DATA_VA),
+						     .size = htole64(PROGRAM_DATA_SIZE) };
+	program->result = (struct trn_exec_result *)((uint8_t *)program->bindings + RESULT_OFFSET);
 	rig_exec_queue_create(rig, &program->queue, id, &program->space);
 }
 
@@ -51,7 +49,7 @@ struct trn_instruction *program_add(struct program *program, unsigned int engine
 
 void program_run(struct program *program)
 {
-	struct trn_program header = {
+	struct trn_program_header header = {
 		.magic = htole32(TRN_PROGRAM_MAGIC),
 		.version = htole32(TRN_PROGRAM_VERSION),
 	};
@@ -100,6 +98,7 @@ void program_runs(struct program *program)
 void program_fails(struct program *program, uint8_t exception, unsigned int engine,
 		   uint32_t instruction)
 {
+	const struct trn_log_queue *log;
 	struct trn_event event;
 
 	program_run(program);
@@ -108,6 +107,11 @@ void program_fails(struct program *program, uint8_t exception, unsigned int engi
 	ck_assert_uint_eq(event.exception, exception);
 	ck_assert_uint_eq(event.engine, engine);
 	ck_assert_uint_eq(le32toh(event.instruction), instruction);
+	log = rig_log(program->rig, TRN_LOG_QUEUE, program->queue.id);
+	ck_assert_uint_eq(log->reason, event.reason);
+	ck_assert_uint_eq(log->exception, exception);
+	ck_assert_uint_eq(log->engine, engine);
+	ck_assert_uint_eq(le32toh(log->instruction), instruction);
 }
 
 struct trn_access_pattern program_tile(uint32_t place, uint8_t partition, uint8_t dtype,

@@ -15,6 +15,7 @@ struct program {
 	struct rig_queue queue;
 	uint8_t *image; /* at PROGRAM_VA */
 	uint8_t *data;	/* PROGRAM_DATA_SIZE bytes at PROGRAM_DATA_VA: binding 0 */
+	struct trn_binding *bindings;
 	struct trn_exec_result *result;
 	struct trn_instruction stream[TRN_ENGINES][PROGRAM_LENGTH_MAX];
 	uint32_t length[TRN_ENGINES];

@@ -275,7 +275,7 @@ START_TEST(queue_create_arguments)
 	};
 
 	bad[0].queue_create.type = 0;
-	bad[1].queue_create.type = 2;
+	bad[1].queue_create.type = 3;
 	bad[2].queue_create.ring_log2 = TRN_RING_LOG2_MIN - 1;
 	bad[3].queue_create.ring_log2 = 13; /* CAP_RING_MAX is 2^12 */
 	bad[4].queue_create.ring_va = htole64(0x100040);

@@ -242,6 +242,37 @@ START_TEST(exceptions)
 }
 END_TEST
 
+/* An access that faults is the instruction's; one before there are any is nobody's. */
+START_TEST(fault)
+{
+	struct trn_instruction load = program_transfer(TRN_OP_DMA_LOAD, 1, 1,
+						       program_tile(0, 0, TRN_DTYPE_INT8, 1, 1), 0);
+	struct trn_event event;
+
+	program_add(&program, TRN_ENGINE_GPSIMD, (struct trn_instruction){ .opcode = TRN_OP_NOP });
+	program_add(&program, TRN_ENGINE_GPSIMD, load);
+	program.bindings[0].address = htole64(UINT64_C(1) << 40);
+	program_run(&program);
+	rig_assert_fault(&rig, &program.queue, TRN_STOP_FAULT_UNMAPPED, 1, TRN_ACCESS_READ,
+			 UINT64_C(1) << 40);
+	event = rig_last_event(&rig);
+	ck_assert_uint_eq(event.exception, TRN_EXCEPTION_MEMORY);
+	ck_assert_uint_eq(event.engine, TRN_ENGINE_GPSIMD);
+	ck_assert_uint_eq(le32toh(event.instruction), 1);
+
+	rig_exec_queue_create(&rig, &program.queue, 2, &program.space);
+	rig_execute(&rig, &program.queue,
+		    (struct trn_packet){ .opcode = TRN_PACKET_EXEC,
+					 .exec = { .program = htole64(UINT64_C(1) << 41) } });
+	rig_assert_fault(&rig, &program.queue, TRN_STOP_FAULT_UNMAPPED, 1, TRN_ACCESS_FETCH,
+			 UINT64_C(1) << 41);
+	event = rig_last_event(&rig);
+	ck_assert_uint_eq(event.exception, 0);
+	ck_assert_uint_eq(event.engine, 0);
+	ck_assert_uint_eq(le32toh(event.instruction), 0);
+}
+END_TEST
+
 /* What one context leaves in a core, another does not see. */
 START_TEST(scrub)
 {
@@ -283,6 +314,7 @@ Suite *core_suite(void)
 	tcase_add_test(cases, loop_counts);
 	tcase_add_test(cases, deadlock);
 	tcase_add_loop_test(cases, exceptions, 0, sizeof(bad) / sizeof(bad[0]));
+	tcase_add_test(cases, fault);
 	tcase_add_test(cases, scrub);
 	suite_add_tcase(suite, cases);
 	return suite;

@@ -53,7 +53,7 @@ uint8_t trn_exec_check(const struct trn_chip *chip, const struct trn_packet *pac
 {
 	uint16_t core = le16toh(packet->exec.core);
 
-	if (le64toh(packet->exec.program) % sizeof(struct trn_program) ||
+	if (le64toh(packet->exec.program) % sizeof(struct trn_program_header) ||
 	    (le64toh(packet->exec.bindings) | le64toh(packet->exec.result) |
 	     le64toh(packet->exec.profile)) %
 		    8 ||
@@ -131,15 +131,21 @@ enum trn_exec_state trn_exec_unit(struct trn_chip *chip, struct trn_queue *queue
 	return state;
 }
 
-void trn_exec_describe(const struct trn_queue *queue, struct trn_event *event)
+struct trn_culprit trn_exec_culprit(const struct trn_queue *queue)
 {
 	const struct trn_core *core = queue->core;
+	struct trn_culprit culprit = { 0 };
 
-	event->exception = core->exception;
+	if (!core || (!core->exception && !core->faulted))
+		return culprit;
+	culprit.exception = core->exception;
 	if (!core->current)
-		return;
-	event->engine = (uint8_t)(core->current - core->engine);
-	event->instruction = htole32(core->current->pc);
+		return culprit;
+	if (core->faulted)
+		culprit.exception = TRN_EXCEPTION_MEMORY;
+	culprit.engine = (uint8_t)(core->current - core->engine);
+	culprit.instruction = core->current->pc;
+	return culprit;
 }
 
 void trn_exec_end(struct trn_queue *queue)

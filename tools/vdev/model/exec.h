@@ -6,10 +6,15 @@
 #include <stdint.h>
 
 struct trn_chip;
-struct trn_event;
 struct trn_fault;
 struct trn_packet;
 struct trn_queue;
+
+struct trn_culprit {
+	uint8_t exception; /* TRN_EXCEPTION_* */
+	uint8_t engine;
+	uint32_t instruction;
+};
 
 /* Makes the chip's cores: 0 or -ENOMEM. */
 int trn_cores_create(struct trn_chip *chip);
@@ -34,8 +39,8 @@ enum trn_exec_state {
 enum trn_exec_state trn_exec_unit(struct trn_chip *chip, struct trn_queue *queue,
 				  struct trn_fault *fault);
 
-/* Adds to a stopped queue's event which engine and instruction failed, and how. */
-void trn_exec_describe(const struct trn_queue *queue, struct trn_event *event);
+/* Which engine and instruction of the queue's program failed, and how; all 0 if none did. */
+struct trn_culprit trn_exec_culprit(const struct trn_queue *queue);
 
 /* The packet's program ends, and its core is free. */
 void trn_exec_end(struct trn_queue *queue);

@@ -70,6 +70,9 @@ static void fill_queue(const struct trn_chip *chip, struct trn_queue *queue,
 	page->activity = activity_of(queue);
 	page->reason = queue->reason;
 	page->masked = queue->masked;
+	page->exception = queue->culprit.exception;
+	page->engine = queue->culprit.engine;
+	page->instruction = htole32(queue->culprit.instruction);
 	page->head = htole32(queue->head);
 	page->tail = htole32(queue->tail);
 	page->queue_ns = htole64(queue->queue_ns);

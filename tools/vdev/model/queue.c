@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "dma.h"
-#include "exec.h"
 #include "shared.h"
 #include "span.h"
 #include "state.h"
@@ -50,8 +49,10 @@ static void stop(struct trn_chip *chip, struct trn_queue *queue, uint8_t reason,
 		event.asid = htole16(fault->asid);
 		event.address = htole64(fault->address);
 	}
-	if (reason == TRN_STOP_PROGRAM)
-		trn_exec_describe(queue, &event);
+	queue->culprit = trn_exec_culprit(queue);
+	event.exception = queue->culprit.exception;
+	event.engine = queue->culprit.engine;
+	event.instruction = htole32(queue->culprit.instruction);
 	trn_exec_end(queue);
 	queue->state = TRN_QUEUE_STOPPED;
 	queue->reason = reason;
@@ -158,7 +159,6 @@ static uint8_t check_fence(const struct trn_packet *packet)
 	return 0;
 }
 
-/* 0 or TRN_STOP_BAD_*. */
 /* Which queues have a packet of this opcode. */
 static bool has_opcode(const struct trn_queue *queue, uint8_t opcode)
 {
@@ -174,6 +174,7 @@ static bool has_opcode(const struct trn_queue *queue, uint8_t opcode)
 	}
 }
 
+/* 0 or TRN_STOP_BAD_*. */
 static uint8_t check_packet(const struct trn_chip *chip, const struct trn_queue *queue)
 {
 	const struct trn_packet *packet = &queue->packet;

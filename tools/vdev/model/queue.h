@@ -9,6 +9,7 @@
 #include <hw/trn_admin.h>
 #include <hw/trn_queue.h>
 
+#include "exec.h"
 #include "inject.h"
 
 struct trn_chip;
@@ -53,21 +54,22 @@ struct trn_queue {
 
 	enum trn_queue_state state;
 	enum trn_queue_phase phase;
-	uint8_t reason;	     /* STOPPED: TRN_STOP_*, 0 if software did it */
-	uint32_t head;	     /* free running, as in the control page */
-	uint32_t tail;	     /* as last loaded */
-	uint64_t poll_ns;    /* how long it is polled when idle */
-	uint64_t poll_until; /* device time at which polling gives way to sleep */
-	uint64_t slept_at;   /* device time of that */
+	uint8_t reason;		    /* STOPPED: TRN_STOP_*, 0 if software did it */
+	struct trn_culprit culprit; /* in the program that stopped it */
+	uint32_t head;		    /* free running, as in the control page */
+	uint32_t tail;		    /* as last loaded */
+	uint64_t poll_ns;	    /* how long it is polled when idle */
+	uint64_t poll_until;	    /* device time at which polling gives way to sleep */
+	uint64_t slept_at;	    /* device time of that */
 	uint64_t look_at;    /* PARKED, HELD: device time of the next look; UINT64_MAX: none */
 	bool masked;	     /* raises no interrupt, */
 	bool owes_interrupt; /* but would have raised one */
 
 	bool has_packet; /* packet is the one at head: in progress, or what stopped the queue */
 	struct trn_packet packet;
-	uint64_t done;	    /* bytes of the packet finished */
-	uint64_t packet_ns; /* its running time */
-	uint64_t queue_ns;  /* running time of all packets */
+	uint64_t done;	       /* bytes of the packet finished */
+	uint64_t packet_ns;    /* its running time */
+	uint64_t queue_ns;     /* running time of all packets */
 	struct trn_core *core; /* that runs its program, or NULL */
 
 	uint32_t injected;	 /* bit n: TRN_INJECT_n waits */

@@ -110,7 +110,7 @@ void trn_core_end(struct trn_core *core)
 
 static bool read_program(struct trn_core *core, uint64_t va)
 {
-	struct trn_program program;
+	struct trn_program_header program;
 	uint64_t size = sizeof(program);
 
 	if (!trn_core_access(core, va, &program, sizeof(program), TRN_ACCESS_FETCH))
