@@ -18,6 +18,7 @@ $(eval $(call guest_program,memory_gone,tests/vm/memory_gone.c $(vm_guest_memory
 $(eval $(call guest_program,memory_cost,tests/vm/memory_cost.c $(addprefix tools/trn-bench/,memory.c document.c report.c timing.c),check libdrm jansson,$(LIBTRN)))
 $(eval $(call guest_program,queue,tests/vm/queue.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,execute,tests/vm/execute.c tests/vm/image.c tests/vm/rig.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,program,tests/vm/program.c tests/vm/image.c tests/vm/rig.c $(vm_guest),check libdrm $(neff_packages),$(LIBTRN)))
 $(eval $(call guest_program,recovery_dump,tests/vm/recovery_dump.c tests/vm/chip.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,submit,tests/vm/submit.c tests/vm/gate.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,eventfd,tests/vm/eventfd.c $(vm_guest),check libdrm,$(LIBTRN)))
