@@ -207,14 +207,15 @@ static void bind_all(struct bench *bench)
 	bind_at(bench->set, bench->program, "n", bench->memory, N_AT);
 }
 
-static void bench_make(struct bench *bench, enum trn_queue_mode mode)
+/* @constant: what its program adds. */
+static void bench_make_adding(struct bench *bench, enum trn_queue_mode mode, float constant)
 {
 	struct trn_neff_variable variables[VARIABLES];
 	struct source source;
 
 	bench->rig = rig_make(0, TRN_QUEUE_KERNEL);
 	bench->queue = make_queue(bench->rig.context, mode, 0);
-	make_adder(&source, 0.5f, weights, variables);
+	make_adder(&source, constant, weights, variables);
 	guest_ok(trn_program_load(bench->rig.queue, &source.neff, &bench->program));
 	guest_ok(trn_tensor_set_create(bench->program, &bench->set));
 	bench->memory = rig_buffer(&bench->rig, TRN_PLACEMENT_HBM, MEMORY, 0);
@@ -223,6 +224,11 @@ static void bench_make(struct bench *bench, enum trn_queue_mode mode)
 	memset(&source, 0xff, sizeof(source));
 	memset(variables, 0xff, sizeof(variables));
 	memset(weights, 0xff, sizeof(weights));
+}
+
+static void bench_make(struct bench *bench, enum trn_queue_mode mode)
+{
+	bench_make_adding(bench, mode, 0.5f);
 }
 
 static void bench_free(struct bench *bench)
@@ -525,6 +531,49 @@ START_TEST(two_parts)
 }
 END_TEST
 
+/* ---- several processes ------------------------------------------------------- */
+
+#define ROUNDS 20
+
+static pid_t start_process(float constant, uint16_t core, enum trn_queue_mode mode)
+{
+	const struct trn_execution execution = { .size = sizeof(execution), .cores = &core };
+	struct bench bench;
+	int round;
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (child)
+		return child;
+	bench_make_adding(&bench, mode, constant);
+	for (round = 0; round < ROUNDS; round++) {
+		set_x(&bench, (float)round);
+		guest_ok(trn_execute(bench.queue, bench.set, &execution));
+		expect_y(&bench, (float)round, constant);
+		expect_n(&bench, round + 1);
+	}
+	bench_free(&bench);
+	_exit(0);
+}
+
+/* Different programs at the same time, on one core and on two. */
+START_TEST(two_processes)
+{
+	pid_t child[2];
+	int i, status;
+	uint16_t cores;
+
+	for (cores = 1; cores <= 2; cores++) {
+		for (i = 0; i < 2; i++)
+			child[i] = start_process((float)(i + 1), (uint16_t)(i % cores), modes[_i]);
+		for (i = 0; i < 2; i++) {
+			ck_assert_int_eq(waitpid(child[i], &status, 0), child[i]);
+			ck_assert_int_eq(status, 0);
+		}
+	}
+}
+END_TEST
+
 /* ---- what goes wrong --------------------------------------------------------- */
 
 static void start_loop(struct bench *bench, struct trn_program **program,
@@ -727,6 +776,7 @@ int main(void)
 	tcase_add_loop_test(executing, pipeline, 0, 2);
 	tcase_add_test(executing, timeline);
 	tcase_add_loop_test(executing, two_parts, 0, 2);
+	tcase_add_loop_test(executing, two_processes, 0, 2);
 	tcase_add_loop_test(wrong, unload_while_executing, 0, 2);
 	tcase_add_loop_test(wrong, constants_are_protected, 0, 2);
 	tcase_add_loop_test(wrong, binding_mistakes, 0, 2);
