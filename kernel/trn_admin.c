@@ -308,7 +308,7 @@ int trn_admin_identify(struct trn_device *tdev, struct trn_identify *identify)
 	return trn_admin_read(tdev, trn_device_epoch(tdev), &cmd, identify, sizeof(*identify));
 }
 
-static int trn_admin_get_log(struct trn_device *tdev, u32 epoch, u8 page, u16 queue,
+static int trn_admin_get_log(struct trn_device *tdev, u32 epoch, u8 page, u16 id,
 			     void *log, size_t size)
 {
 	struct trn_admin_command cmd = {
@@ -316,7 +316,7 @@ static int trn_admin_get_log(struct trn_device *tdev, u32 epoch, u8 page, u16 qu
 		.log.buffer = cpu_to_le64(tdev->admin.data_dma),
 		.log.length = cpu_to_le32(size),
 		.log.page = page,
-		.log.queue = cpu_to_le16(queue),
+		.log.id = cpu_to_le16(id),
 	};
 
 	return trn_admin_read(tdev, epoch, &cmd, log, size);
