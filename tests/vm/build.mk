@@ -19,6 +19,7 @@ $(eval $(call guest_program,memory_cost,tests/vm/memory_cost.c $(addprefix tools
 $(eval $(call guest_program,queue,tests/vm/queue.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,execute,tests/vm/execute.c tests/vm/image.c tests/vm/rig.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,recovery_dump,tests/vm/recovery_dump.c tests/vm/dump.c tests/vm/chip.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,core_share,tests/vm/core_share.c tests/vm/image.c tests/vm/rig.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,core_recovery,tests/vm/core_recovery.c tests/vm/dump.c $(vm_worker),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,submit,tests/vm/submit.c tests/vm/gate.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,eventfd,tests/vm/eventfd.c $(vm_guest),check libdrm,$(LIBTRN)))
