@@ -243,6 +243,7 @@ int trn_device_memory_limits(struct trn_device *device, struct trn_memory_limits
  * @context_resets: contexts that lost all queues because resetting one was not enough
  * @function_resets: resets of the whole chip, whoever asked for them, and suspends of the host
  * @contexts_lost: contexts that were there during a reset of the chip
+ * @core_resets: NeuronCores that were reset because resetting the context was not enough
  */
 struct trn_recovery {
 	uint64_t queue_stops;
@@ -250,6 +251,7 @@ struct trn_recovery {
 	uint64_t context_resets;
 	uint64_t function_resets;
 	uint64_t contexts_lost;
+	uint64_t core_resets;
 };
 
 /**
