@@ -404,6 +404,48 @@ START_TEST(pipeline)
 }
 END_TEST
 
+/* One program on two cores at the same time.  Its state, which is one, is nobody's then. */
+START_TEST(at_once)
+{
+	struct bench bench, one[2];
+	uint64_t sequence[2];
+	int i, round;
+
+	bench_make(&bench, modes[_i]);
+	for (i = 0; i < 2; i++) {
+		one[i] = bench;
+		guest_ok(trn_tensor_set_create(bench.program, &one[i].set));
+		one[i].memory = rig_buffer(&bench.rig, TRN_PLACEMENT_HBM, MEMORY, 0);
+		one[i].queue = make_queue(bench.rig.context, modes[_i], 0);
+		bind_all(&one[i]);
+	}
+	for (round = 0; round < 10; round++) {
+		for (i = 0; i < 2; i++)
+			set_x(&one[i], (float)(round * 10 + i));
+		for (i = 0; i < 2; i++) {
+			const uint16_t core = (uint16_t)i;
+			const struct trn_execution execution = {
+				.size = sizeof(execution),
+				.cores = &core,
+			};
+
+			guest_ok(trn_execute_async(one[i].queue, one[i].set, &execution,
+						   &sequence[i]));
+		}
+		for (i = 0; i < 2; i++) {
+			guest_ok(trn_queue_wait(one[i].queue, sequence[i], TIMEOUT));
+			expect_y(&one[i], (float)(round * 10 + i), 0.5f);
+		}
+	}
+	for (i = 0; i < 2; i++) {
+		guest_ok(trn_queue_destroy(one[i].queue));
+		guest_ok(trn_tensor_set_destroy(one[i].set));
+		guest_ok(trn_buffer_destroy(one[i].memory));
+	}
+	bench_free(&bench);
+}
+END_TEST
+
 /* A copy to device memory, an execution and a copy back, ordered by a timeline alone. */
 START_TEST(timeline)
 {
@@ -774,6 +816,7 @@ int main(void)
 	tcase_add_loop_test(executing, every_core, 0, 2);
 	tcase_add_loop_test(executing, from_a_file, 0, 2);
 	tcase_add_loop_test(executing, pipeline, 0, 2);
+	tcase_add_loop_test(executing, at_once, 0, 2);
 	tcase_add_test(executing, timeline);
 	tcase_add_loop_test(executing, two_parts, 0, 2);
 	tcase_add_loop_test(executing, two_processes, 0, 2);
