@@ -67,6 +67,7 @@ include tools/trn-neff/build.mk
 include tools/trn-run/build.mk
 include kernel/build.mk
 include $(wildcard tests/unit/*/build.mk)
+include Documentation/examples/build.mk
 include tests/vm/build.mk
 
 all: $(libraries) $(programs)	## library and tools for this machine

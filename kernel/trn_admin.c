@@ -308,7 +308,7 @@ int trn_admin_identify(struct trn_device *tdev, struct trn_identify *identify)
 	return trn_admin_read(tdev, trn_device_epoch(tdev), &cmd, identify, sizeof(*identify));
 }
 
-static int trn_admin_get_log(struct trn_device *tdev, u32 epoch, u8 page, u16 queue,
+static int trn_admin_get_log(struct trn_device *tdev, u32 epoch, u8 page, u16 id,
 			     void *log, size_t size)
 {
 	struct trn_admin_command cmd = {
@@ -316,7 +316,7 @@ static int trn_admin_get_log(struct trn_device *tdev, u32 epoch, u8 page, u16 qu
 		.log.buffer = cpu_to_le64(tdev->admin.data_dma),
 		.log.length = cpu_to_le32(size),
 		.log.page = page,
-		.log.queue = cpu_to_le16(queue),
+		.log.id = cpu_to_le16(id),
 	};
 
 	return trn_admin_read(tdev, epoch, &cmd, log, size);
@@ -336,6 +336,17 @@ int trn_admin_get_queue(struct trn_queue *queue, struct trn_log_queue *log)
 {
 	return trn_admin_get_log(queue->tdev, queue->epoch, TRN_LOG_QUEUE, queue->id, log,
 				 sizeof(*log));
+}
+
+int trn_admin_get_core_program(struct trn_device *tdev, u32 epoch, u16 core,
+			       struct trn_core_program *program)
+{
+	return trn_admin_get_log(tdev, epoch, TRN_LOG_CORE, core, program, sizeof(*program));
+}
+
+int trn_admin_get_core(struct trn_device *tdev, u32 epoch, u16 core, struct trn_log_core *log)
+{
+	return trn_admin_get_log(tdev, epoch, TRN_LOG_CORE, core, log, sizeof(*log));
 }
 
 int trn_admin_context_create(struct trn_vm *vm)
@@ -418,4 +429,16 @@ int trn_admin_context_reset(struct trn_vm *vm)
 	};
 
 	return trn_admin_exec(vm->tdev, vm->epoch, &cmd);
+}
+
+/* TRN_ADMIN_NOT_FOUND: the core runs no program of the queue. */
+int trn_admin_core_reset(struct trn_device *tdev, u32 epoch, u16 core, u16 queue)
+{
+	struct trn_admin_command cmd = {
+		.opcode = TRN_ADMIN_CORE_RESET,
+		.core.core = cpu_to_le16(core),
+		.core.queue = cpu_to_le16(queue),
+	};
+
+	return trn_admin_exec(tdev, epoch, &cmd);
 }

@@ -9,6 +9,7 @@
 #include <linux/wait.h>
 
 #include <hw/trn_admin.h>
+#include <hw/trn_isa.h>
 
 struct trn_device;
 struct trn_queue;
@@ -68,10 +69,14 @@ int trn_admin_identify(struct trn_device *tdev, struct trn_identify *identify);
 int trn_admin_get_events(struct trn_device *tdev, u32 epoch, struct trn_log_events *log);
 int trn_admin_get_running(struct trn_device *tdev, u32 epoch, struct trn_log_running *log);
 int trn_admin_get_queue(struct trn_queue *queue, struct trn_log_queue *log);
+int trn_admin_get_core_program(struct trn_device *tdev, u32 epoch, u16 core,
+			       struct trn_core_program *program);
+int trn_admin_get_core(struct trn_device *tdev, u32 epoch, u16 core, struct trn_log_core *log);
 void trn_admin_post_event(struct trn_device *tdev);
 int trn_admin_context_create(struct trn_vm *vm);
 int trn_admin_context_reset(struct trn_vm *vm);
 void trn_admin_context_destroy(struct trn_vm *vm);
+int trn_admin_core_reset(struct trn_device *tdev, u32 epoch, u16 core, u16 queue);
 int trn_admin_queue_reset(struct trn_queue *queue);
 int trn_admin_queue_destroy(struct trn_queue *queue);
 void trn_admin_invalidate(struct trn_vm *vm, u64 va, u64 length);

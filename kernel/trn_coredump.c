@@ -68,6 +68,9 @@ struct trn_coredump_queue {
 	struct trn_packet packets[2 * TRN_COREDUMP_PACKETS];
 	bool walked;
 	struct trn_mmu_walk walk;
+	u32 core;			/* whose state @core_log is, */
+	bool of_core;			/* if this is set */
+	struct trn_log_core core_log;
 };
 
 struct trn_coredump_function {
@@ -204,6 +207,38 @@ static void trn_coredump_take_memory(struct trn_coredump_queue *copy, struct trn
 	mutex_unlock(&context->vm.lock);
 }
 
+/* Whether it is the packet that the chip is at in this queue. */
+static bool trn_coredump_is_program(const struct trn_coredump_queue *copy,
+				    const struct trn_core_program *program)
+{
+	return program->state != TRN_CORE_STATE_NEW && program->packet == copy->log.head &&
+	       le16_to_cpu(program->queue) == copy->id && le16_to_cpu(program->asid) == copy->asid;
+}
+
+static void trn_coredump_take_core(struct trn_coredump_queue *copy, struct trn_queue *queue)
+{
+	struct trn_device *tdev = queue->tdev;
+	struct trn_core_program program;
+	u32 core;
+
+	copy->of_core = false;
+	if (copy->type != TRN_QUEUE_TYPE_EXEC || copy->log_result)
+		return;
+	for (core = 0; core < tdev->caps.cores; core++) {
+		if (trn_admin_get_core_program(tdev, queue->epoch, core, &program))
+			return;
+		if (!trn_coredump_is_program(copy, &program))
+			continue;
+		/* Meanwhile it may have got another one. */
+		if (trn_admin_get_core(tdev, queue->epoch, core, &copy->core_log) ||
+		    !trn_coredump_is_program(copy, &copy->core_log.program))
+			return;
+		copy->core = core;
+		copy->of_core = true;
+		return;
+	}
+}
+
 /**
  * trn_coredump_take_queue() - take a dump of a queue
  * @queue: queue that has stopped or is about to be
@@ -240,6 +275,7 @@ struct trn_coredump *trn_coredump_take_queue(struct trn_queue *queue, const stru
 	copy->ring_va = queue->ring_va + (copy->kernel ? PAGE_SIZE : 0);
 	copy->stop = *stop;
 	copy->log_result = trn_admin_get_queue(queue, &copy->log);
+	trn_coredump_take_core(copy, queue);
 	trn_coredump_take_control(copy, queue->control);
 	trn_coredump_choose_packets(copy);
 	trn_coredump_take_memory(copy, queue);
@@ -498,6 +534,48 @@ static void trn_coredump_write_walk(struct seq_buf *text, const struct trn_cored
 	}
 }
 
+static void trn_coredump_write_engine(struct seq_buf *text, u32 number,
+				      const struct trn_log_engine *engine)
+{
+	static const char * const states[] = {
+		[TRN_ENGINE_STATE_HALTED] = "halted",
+		[TRN_ENGINE_STATE_RUNNING] = "running",
+		[TRN_ENGINE_STATE_WAITING] = "waiting",
+	};
+
+	seq_buf_printf(text, "  %s %s instruction %u issued %llu registers",
+		       trn_coredump_engine(number),
+		       engine->state < ARRAY_SIZE(states) ? states[engine->state] : "unknown",
+		       le32_to_cpu(engine->instruction), le64_to_cpu(engine->issued));
+	trn_coredump_write_words(text, engine->reg, sizeof(engine->reg));
+}
+
+static void trn_coredump_write_core(struct seq_buf *text, const struct trn_coredump_queue *queue)
+{
+	const struct trn_log_core *log = &queue->core_log;
+	const struct trn_core_program *program = &log->program;
+	static const char * const states[] = {
+		[TRN_CORE_STATE_NEW] = "new",
+		[TRN_CORE_STATE_RUNNING] = "running",
+		[TRN_CORE_STATE_ENDED] = "ended",
+	};
+	u32 i;
+
+	if (!queue->of_core)
+		return;
+	seq_buf_printf(text, "core: number %u state %s packet %u\n", queue->core,
+		       program->state < ARRAY_SIZE(states) ? states[program->state] : "unknown",
+		       le32_to_cpu(program->packet));
+	for (i = 0; i < TRN_ENGINES; i++)
+		trn_coredump_write_engine(text, i, &log->engine[i]);
+	seq_buf_puts(text, "  semaphores");
+	for (i = 0; i < TRN_ISA_SEMAPHORES; i++) {
+		if (log->semaphore[i])
+			seq_buf_printf(text, " %u=%u", i, le32_to_cpu(log->semaphore[i]));
+	}
+	seq_buf_putc(text, '\n');
+}
+
 static void trn_coredump_write_queue(struct seq_buf *text, const struct trn_coredump_queue *queue)
 {
 	seq_buf_printf(text,
@@ -512,6 +590,7 @@ static void trn_coredump_write_queue(struct seq_buf *text, const struct trn_core
 		       queue->tail, queue->head, queue->need_kick, queue->wake_at, queue->status,
 		       queue->generation);
 	trn_coredump_write_ring(text, queue);
+	trn_coredump_write_core(text, queue);
 	trn_coredump_write_walk(text, queue);
 }
 

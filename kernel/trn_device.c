@@ -153,6 +153,7 @@ static int trn_device_check_caps(struct trn_device *tdev)
 		const char *name;
 		u64 value, min, max;
 	} ranges[] = {
+		{ "CORES", caps->cores, 1, TRN_CORES_MAX },
 		{ "HBM_STACKS", caps->hbm_stacks, 1, TRN_HBM_STACKS_MAX },
 		/* All of it fits behind TRN_KERNEL_HBM_VA. */
 		{ "HBM_STACK_SIZE", caps->hbm_stack_size, SZ_2M,

@@ -80,6 +80,7 @@ struct trn_recovery_counters {
 	atomic64_t queue_stops;
 	atomic64_t queue_resets;
 	atomic64_t context_resets;
+	atomic64_t core_resets;
 	atomic64_t function_resets;
 	atomic64_t contexts_lost;
 };

@@ -66,6 +66,7 @@ static void trn_query_recovery(struct trn_device *tdev, struct drm_trn_query_rec
 		.context_resets = atomic64_read(&counters->context_resets),
 		.function_resets = atomic64_read(&counters->function_resets),
 		.contexts_lost = atomic64_read(&counters->contexts_lost),
+		.core_resets = atomic64_read(&counters->core_resets),
 	};
 }
 

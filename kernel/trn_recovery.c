@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recovery ladder below the function reset: queue, then context.
+ * The recovery ladder below the function reset: queue, then context, then core.
  *
  * Fences wait for all of this: nothing is allocated.  What cannot do without, uevents and
  * dumps, is done by works that nobody waits for.
@@ -25,6 +25,7 @@ const char *trn_rung_name(enum trn_rung rung)
 		[TRN_RUNG_NONE] = "stop",
 		[TRN_RUNG_QUEUE] = "queue",
 		[TRN_RUNG_CONTEXT] = "context",
+		[TRN_RUNG_CORE] = "core",
 		[TRN_RUNG_FUNCTION] = "function",
 	};
 
@@ -132,32 +133,68 @@ static void trn_recovery_stop_others(struct trn_queue *guilty)
 }
 
 /*
- * Take away all that the context has on any engine.  Returns 0, or an error after which the
- * chip is stopped or was reset.
+ * Take away the cores that run programs of @queue's context.  Returns 0; the status of the command
+ * that failed, or TRN_ADMIN_ENGINE_HUNG if there is no such core; or negative errno.
  */
-static int trn_recovery_reset_context(struct trn_queue *queue)
+static int trn_recovery_reset_cores(struct trn_queue *queue)
 {
 	struct trn_device *tdev = queue->tdev;
+	u16 asid = trn_queue_asid(queue);
+	int ret, result = TRN_ADMIN_ENGINE_HUNG;
+	struct trn_core_program program;
+	u32 core;
+
+	for (core = 0; core < tdev->caps.cores; core++) {
+		ret = trn_admin_get_core_program(tdev, queue->epoch, core, &program);
+		if (ret)
+			return ret;
+		if (program.state != TRN_CORE_STATE_RUNNING || le16_to_cpu(program.asid) != asid)
+			continue;
+		result = trn_admin_core_reset(tdev, queue->epoch, core,
+					      le16_to_cpu(program.queue));
+		trace_trn_recover(queue, TRN_RUNG_CORE, result);
+		if (result)
+			return result;
+		atomic64_inc(&tdev->recovery.core_resets);
+	}
+	return result;
+}
+
+/*
+ * Take away all that the context has on any engine.  Returns the rung that was enough; after
+ * TRN_RUNG_FUNCTION the chip is stopped or was reset.
+ */
+static enum trn_rung trn_recovery_reset_context(struct trn_queue *queue)
+{
+	struct trn_device *tdev = queue->tdev;
+	enum trn_rung rung = TRN_RUNG_CONTEXT;
 	int ret;
 
 	lockdep_assert_held(&queue->context->queues_lock);
 
 	ret = trn_admin_context_reset(&queue->context->vm);
 	trace_trn_recover(queue, TRN_RUNG_CONTEXT, ret);
+	if (ret == TRN_ADMIN_ENGINE_HUNG) {
+		rung = TRN_RUNG_CORE;
+		ret = trn_recovery_reset_cores(queue);
+		/* For what else the context may have. */
+		if (!ret)
+			ret = trn_admin_context_reset(&queue->context->vm);
+	}
 	if (ret > 0) {
 		if (ret == TRN_ADMIN_ENGINE_HUNG)
 			trn_device_fail(tdev, "an engine hangs with queue %u", queue->id);
 		else
-			trn_device_fail(tdev, "reset of a context refused with status %d", ret);
+			trn_device_fail(tdev, "reset of a %s refused with status %d",
+					trn_rung_name(rung), ret);
 		/* Memory may be freed after it. */
 		trn_device_stop(tdev, queue->epoch);
-		return -EIO;
 	}
 	if (ret)
-		return ret;
+		return TRN_RUNG_FUNCTION;
 	atomic64_inc(&tdev->recovery.context_resets);
 	trn_recovery_stop_others(queue);
-	return 0;
+	return rung;
 }
 
 /* Returns the rung on which the queue was stopped. */
@@ -168,12 +205,12 @@ static enum trn_rung trn_recovery_climb(struct trn_queue *queue)
 	trace_trn_recover(queue, TRN_RUNG_QUEUE, ret);
 	if (!ret)
 		return TRN_RUNG_QUEUE;
-	if (ret > 0 && ret != TRN_ADMIN_ENGINE_HUNG)
+	if (ret == TRN_ADMIN_ENGINE_HUNG)
+		return trn_recovery_reset_context(queue);
+	if (ret > 0)
 		trn_device_fail(queue->tdev, "reset of queue %u refused with status %d",
 				queue->id, ret);
-	if (ret != TRN_ADMIN_ENGINE_HUNG || trn_recovery_reset_context(queue))
-		return TRN_RUNG_FUNCTION;
-	return TRN_RUNG_CONTEXT;
+	return TRN_RUNG_FUNCTION;
 }
 
 /**
@@ -221,12 +258,11 @@ void trn_recovery_free_engine(struct trn_queue *queue)
 {
 	const struct trn_stop stop = {};
 	struct trn_coredump *dump;
-	enum trn_rung rung = TRN_RUNG_CONTEXT;
+	enum trn_rung rung;
 
-	dump = trn_coredump_take_queue(queue, &stop, rung);
-	if (trn_recovery_reset_context(queue))
-		rung = TRN_RUNG_FUNCTION;
-	else
+	dump = trn_coredump_take_queue(queue, &stop, TRN_RUNG_CONTEXT);
+	rung = trn_recovery_reset_context(queue);
+	if (rung != TRN_RUNG_FUNCTION)
 		trn_recovery_report(queue, rung);
 	trn_coredump_publish(dump, rung);
 }

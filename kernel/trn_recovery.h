@@ -13,6 +13,7 @@ enum trn_rung {
 	TRN_RUNG_NONE,			/* the chip has stopped it */
 	TRN_RUNG_QUEUE,
 	TRN_RUNG_CONTEXT,
+	TRN_RUNG_CORE,
 	TRN_RUNG_FUNCTION,
 };
 

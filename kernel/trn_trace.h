@@ -89,7 +89,8 @@ TRACE_EVENT(trn_recover,
 	    TP_printk("accel=%u queue=%u client=%llu rung=%s result=%d", __entry->accel,
 		      __entry->queue, __entry->client,
 		      __print_symbolic(__entry->rung, { TRN_RUNG_QUEUE, "queue" },
-				       { TRN_RUNG_CONTEXT, "context" }),
+				       { TRN_RUNG_CONTEXT, "context" },
+				       { TRN_RUNG_CORE, "core" }),
 		      __entry->result));
 
 TRACE_EVENT(trn_reset_begin,

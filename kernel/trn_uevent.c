@@ -29,7 +29,7 @@ static void trn_uevent_send(struct trn_device *tdev, char **envp)
 /**
  * trn_uevent_reset() - tell of a reset; sleeps
  * @tdev: device
- * @what: "queue", "context" or "function"
+ * @what: "queue", "context", "core" or "function"
  * @client_id: drm-client-id of the file that it befell, 0 for "function"
  */
 void trn_uevent_reset(struct trn_device *tdev, const char *what, u64 client_id)

@@ -78,7 +78,8 @@ int trn_context_destroy(struct trn_context *context)
 	objects = __atomic_load_n(&context->objects, __ATOMIC_ACQUIRE);
 	if (objects)
 		return trn_fail(-EBUSY,
-				"the context has %u buffers, ranges and queues: destroy them first",
+				"the context has %u buffers (also of programs), ranges and queues: "
+				"destroy them first",
 				objects);
 
 	/* It can only fail because the chip, and with it the context, is gone. */

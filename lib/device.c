@@ -251,6 +251,7 @@ int trn_device_recovery(struct trn_device *device, struct trn_recovery *recovery
 		.context_resets = counts.context_resets,
 		.function_resets = counts.function_resets,
 		.contexts_lost = counts.contexts_lost,
+		.core_resets = counts.core_resets,
 	};
 	return 0;
 }

@@ -19,6 +19,7 @@
 #define TRN_ADMIN_CONTEXT_DESTROY	0x11
 #define TRN_ADMIN_TLB_INVALIDATE	0x12
 #define TRN_ADMIN_CONTEXT_RESET		0x13
+#define TRN_ADMIN_CORE_RESET		0x14
 #define TRN_ADMIN_QUEUE_CREATE		0x20
 #define TRN_ADMIN_QUEUE_DESTROY		0x21
 #define TRN_ADMIN_QUEUE_SUSPEND		0x22
@@ -54,7 +55,7 @@ struct trn_admin_command {
 			__le32	length;		/* bytes, multiple of 64, 64 … 4096 */
 			__u8	page;		/* TRN_LOG_* */
 			__u8	reserved0;
-			__le16	queue;		/* TRN_LOG_QUEUE, else 0 */
+			__le16	id;		/* of the queue or core that the page is of, else 0 */
 			__u8	reserved1[40];
 		} log;
 		struct {		/* SET_FEATURE */
@@ -69,6 +70,11 @@ struct trn_admin_command {
 			__le64	root;		/* CREATE: host DMA address of the root table; else 0 */
 			__u8	reserved1[40];
 		} context;
+		struct {		/* CORE_RESET */
+			__le16	core;
+			__le16	queue;		/* whose program it runs */
+			__u8	reserved[52];
+		} core;
 		struct {		/* TLB_INVALIDATE */
 			__le16	asid;
 			__u8	reserved0[6];
@@ -170,6 +176,7 @@ _Static_assert(sizeof(struct trn_event) == 64, "event is 64 bytes");
 #define TRN_LOG_EVENTS			1
 #define TRN_LOG_RUNNING			2
 #define TRN_LOG_QUEUE			3
+#define TRN_LOG_CORE			4	/* struct trn_log_core, hw/trn_isa.h */
 #define TRN_LOG_EVENTS_MAX		63
 #define TRN_LOG_RUNNING_MAX		126
 

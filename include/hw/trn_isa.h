@@ -13,6 +13,7 @@
 #define TRN_PSUM_BANK_SIZE		2048	/* bytes of a partition */
 #define TRN_ISA_REGISTERS		16	/* of each engine, 64 bits; register 0 is 0 */
 #define TRN_ISA_DMA_RINGS		16	/* of each core */
+#define TRN_ISA_SEMAPHORES		256	/* of each core */
 #define TRN_SEMAPHORE_MAX		0x7fffffff
 #define TRN_STATIONARY_COLUMNS		128
 #define TRN_MOVING_COLUMNS		512
@@ -237,6 +238,41 @@ struct trn_profile_record {
 	__le32	begin_ns, end_ns;	/* device clock, since begin_ns of the result */
 };
 _Static_assert(sizeof(struct trn_profile_record) == 32, "profile record is 32 bytes");
+
+/* TRN_LOG_CORE: the program that a core runs, or ran last. */
+struct trn_core_program {
+	__u8	state;			/* TRN_CORE_STATE_* */
+#define TRN_CORE_STATE_NEW		0	/* no program since it was reset; all is 0 */
+#define TRN_CORE_STATE_RUNNING		1
+#define TRN_CORE_STATE_ENDED		2
+	__u8	reserved0;
+	__le16	queue;			/* whose packet it is */
+	__le16	asid;
+	__u8	reserved1[2];
+	__le32	packet;			/* free-running index in the queue */
+	__u8	reserved2[52];
+};
+_Static_assert(sizeof(struct trn_core_program) == 64, "whose program it is takes 64 bytes");
+
+struct trn_log_engine {
+	__u8	state;			/* TRN_ENGINE_STATE_* */
+#define TRN_ENGINE_STATE_HALTED		0
+#define TRN_ENGINE_STATE_RUNNING	1
+#define TRN_ENGINE_STATE_WAITING	2	/* for the semaphore of its next instruction */
+	__u8	reserved[3];
+	__le32	instruction;		/* index in its stream: being executed, or the next */
+	__le64	issued;			/* instructions */
+	__le64	reg[TRN_ISA_REGISTERS];
+};
+_Static_assert(sizeof(struct trn_log_engine) == 144, "engine log is 144 bytes");
+
+struct trn_log_core {
+	struct trn_core_program program;
+	struct trn_log_engine engine[TRN_ENGINES];
+	__le32	semaphore[TRN_ISA_SEMAPHORES];
+	__u8	reserved[48];
+};
+_Static_assert(sizeof(struct trn_log_core) == 1856, "core log is 1856 bytes");
 
 /* Exceptions: event and queue log of a queue that stopped with TRN_STOP_PROGRAM, or a fault. */
 #define TRN_EXCEPTION_ILLEGAL_OPCODE	1

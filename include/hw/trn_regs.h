@@ -63,6 +63,7 @@
 
 /* Capabilities, RO */
 #define TRN_REG_CAP_CORES		0x0100	/* 32: NeuronCores */
+#define   TRN_CORES_MAX			256
 #define TRN_REG_CAP_HBM_STACKS		0x0104	/* 32 */
 #define TRN_REG_CAP_HBM_STACK_SIZE	0x0108	/* 64: bytes per stack, multiple of 2 MiB */
 #define TRN_REG_CAP_HBM_APERTURE	0x0110	/* 64: bytes of HBM, from 0, visible in BAR2 */

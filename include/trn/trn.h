@@ -4,7 +4,8 @@
  *
  *	trn_device ──┬─ trn_context ──┬─ trn_buffer	memory
  *	(one chip)   │  (one address  ├─ trn_range	addresses to bind buffers in
- *	             │   space)       └─ trn_queue	commands
+ *	             │   space)       ├─ trn_queue	commands
+ *	             │                └─ trn_program	compiled programs: see trn_program.h
  *	             └─ trn_timeline	order between calls, chips and drivers
  *
  * Results: functions that return int return 0 or more on success and a
@@ -243,6 +244,7 @@ int trn_device_memory_limits(struct trn_device *device, struct trn_memory_limits
  * @context_resets: contexts that lost all queues because resetting one was not enough
  * @function_resets: resets of the whole chip, whoever asked for them, and suspends of the host
  * @contexts_lost: contexts that were there during a reset of the chip
+ * @core_resets: NeuronCores that were reset because resetting the context was not enough
  */
 struct trn_recovery {
 	uint64_t queue_stops;
@@ -250,6 +252,7 @@ struct trn_recovery {
 	uint64_t context_resets;
 	uint64_t function_resets;
 	uint64_t contexts_lost;
+	uint64_t core_resets;
 };
 
 /**
@@ -275,7 +278,7 @@ int trn_context_create(struct trn_device *device, struct trn_context **context);
  * trn_context_destroy - destroy an address space
  * @context: the context, or NULL
  *
- * -EBUSY: the context has buffers, ranges or queues; nothing was changed.
+ * -EBUSY: the context has buffers, ranges, queues or programs; nothing was changed.
  */
 int trn_context_destroy(struct trn_context *context);
 
@@ -386,7 +389,8 @@ int trn_buffer_set_name(struct trn_buffer *buffer, const char *name);
  *
  * Returns when no access by the device at trn_buffer_address() is in progress.  A packet that uses
  * that address later stops its queue.  Pointers from trn_buffer_map() become invalid.  Where
- * trn_bind() has put the buffer it stays, and its memory with it, until unbound there.
+ * trn_bind() has put the buffer it stays, and its memory with it, until unbound there.  A tensor
+ * set in which it is bound cannot be executed any more (trn_program.h).
  */
 int trn_buffer_destroy(struct trn_buffer *buffer);
 

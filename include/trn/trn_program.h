@@ -215,8 +215,8 @@ int trn_tensor_set_bind(struct trn_tensor_set *set, const char *name,
  * @profile_offset: first byte in @profile, a multiple of 8
  * @profile_size: bytes for each of these parts, one part's behind the other's: a multiple of 32.
  *	What finds no room is counted but not written (trn_execution_result.profile_records)
- * @syncs: points of timelines, as in trn_queue_submit_syncs()
  * @sync_count: number of points; not 0 only with a kernel queue
+ * @syncs: points of timelines, as in trn_queue_submit_syncs()
  */
 struct trn_execution {
 	size_t size;
@@ -227,8 +227,8 @@ struct trn_execution {
 	struct trn_buffer *profile;
 	uint64_t profile_offset;
 	uint64_t profile_size;
-	const struct trn_sync *syncs;
 	uint32_t sync_count;
+	const struct trn_sync *syncs;
 };
 
 /**

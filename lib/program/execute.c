@@ -13,8 +13,7 @@
 
 /* Of struct trn_execution in its first version. */
 #define FIRST_SIZE                                                                                 \
-	(offsetof(struct trn_execution, sync_count) +                                              \
-	 sizeof(((struct trn_execution *)0)->sync_count))
+	(offsetof(struct trn_execution, syncs) + sizeof(((struct trn_execution *)0)->syncs))
 
 static int check_queue(const struct trn_queue *queue, const struct trn_program *program)
 {

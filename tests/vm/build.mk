@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
 vm_guest := tests/vm/guest.c
-vm_worker := tests/vm/worker.c tests/vm/chip.c $(vm_guest)
+vm_worker := tests/vm/worker.c tests/vm/image.c tests/vm/chip.c $(vm_guest)
 vm_guest_memory := tests/vm/guest_memory.c $(vm_guest)
 vm_victim := tests/vm/victim.c tests/vm/gate.c $(vm_guest_memory)
 
@@ -18,7 +18,10 @@ $(eval $(call guest_program,memory_gone,tests/vm/memory_gone.c $(vm_guest_memory
 $(eval $(call guest_program,memory_cost,tests/vm/memory_cost.c $(addprefix tools/trn-bench/,memory.c document.c report.c timing.c),check libdrm jansson,$(LIBTRN)))
 $(eval $(call guest_program,queue,tests/vm/queue.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,execute,tests/vm/execute.c tests/vm/image.c tests/vm/rig.c $(vm_guest),check libdrm,$(LIBTRN)))
-$(eval $(call guest_program,recovery_dump,tests/vm/recovery_dump.c tests/vm/chip.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,program,tests/vm/program.c tests/vm/image.c tests/vm/rig.c $(vm_guest),check libdrm $(neff_packages),$(LIBTRN)))
+$(eval $(call guest_program,recovery_dump,tests/vm/recovery_dump.c tests/vm/dump.c tests/vm/chip.c $(vm_guest),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,core_share,tests/vm/core_share.c tests/vm/image.c tests/vm/rig.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,core_recovery,tests/vm/core_recovery.c tests/vm/dump.c $(vm_worker),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,submit,tests/vm/submit.c tests/vm/gate.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,eventfd,tests/vm/eventfd.c $(vm_guest),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,limits,tests/vm/limits.c $(vm_guest),check libdrm,$(LIBTRN)))
@@ -32,8 +35,8 @@ $(eval $(call guest_program,faults,tests/vm/faults.c tests/vm/faults_table.c $(v
 $(eval $(call guest_program,killed,tests/vm/killed.c $(vm_worker),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,fork,tests/vm/fork.c $(vm_worker),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,never_stops,tests/vm/never_stops.c $(vm_worker),check libdrm,$(LIBTRN)))
-$(eval $(call guest_program,queue_gone,tests/vm/queue_gone.c tests/vm/worker.c tests/vm/chip.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
-$(eval $(call guest_program,fail_nth,tests/vm/fail_nth.c tests/vm/worker.c tests/vm/chip.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,queue_gone,tests/vm/queue_gone.c tests/vm/worker.c tests/vm/image.c tests/vm/chip.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
+$(eval $(call guest_program,fail_nth,tests/vm/fail_nth.c tests/vm/worker.c tests/vm/image.c tests/vm/chip.c $(vm_guest_memory),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,reset,tests/vm/reset.c tests/vm/chip.c $(vm_victim),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,recover,tests/vm/recover.c tests/vm/chip.c $(vm_victim),check libdrm,$(LIBTRN)))
 $(eval $(call guest_program,suspend,tests/vm/suspend.c $(vm_victim),check libdrm,$(LIBTRN)))

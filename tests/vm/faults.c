@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each fault of Documentation/recovery.rst, in a kernel queue and in a user queue, beside queues
- * that copy data and check it: of the same context, of another one, and of another chip.  What
- * becomes of each is what the table there says.  Prints the table as it goes.
+ * faults [TEXT]: each fault, or each with TEXT in its name, of Documentation/recovery.rst, in a
+ * kernel queue and in a user queue, beside queues that copy data and check it: of the same context,
+ * of another one, and of another chip.  What becomes of each is what the table there says.  Prints
+ * the table as it goes.
  *
- * The last fault is a chip's death, hence a boot of its own, with two chips or more.
+ * The last fault is a chip's death for good, hence a boot of its own, with two chips or more.
  */
 #include <check.h>
 #include <errno.h>
@@ -27,9 +28,12 @@ static const char *const rung_events[] = {
 	[NONE] = NULL,
 	[QUEUE] = "TRN_RESET=queue",
 	[CONTEXT] = "TRN_RESET=context",
+	[CORE] = "TRN_RESET=core",
 	[FUNCTION] = "TRN_RESET=function",
 	[WEDGED] = "WEDGED=rebind,bus-reset",
 };
+
+static const char *only; /* faults with this in their name, NULL = all */
 
 /* ---- who is there ---------------------------------------------------- */
 
@@ -39,6 +43,7 @@ enum {
 	SIBLING_USER,
 	OTHER_KERNEL,
 	OTHER_USER,
+	OTHER_PROGRAM,
 	ELSEWHERE_KERNEL,
 	ELSEWHERE_USER,
 	WORKERS
@@ -49,7 +54,18 @@ static int fd, other_fd, elsewhere_fd, events;
 static uint32_t context;
 static struct drm_trn_query_recovery before, elsewhere_before;
 
-static void make_workers(bool user)
+static void make_guilty(const struct fault *fault, bool user)
+{
+	/* What happens to the chip comes before the limit. */
+	uint32_t limit_ms = fault->where == IN_CHIP && fault->provoke ? 0 : LIMIT_MS;
+
+	if (fault->exec)
+		worker_make_exec(&worker[GUILTY], fd, context, 0, user, limit_ms);
+	else
+		worker_make(&worker[GUILTY], fd, context, 0, user, limit_ms);
+}
+
+static void make_workers(const struct fault *fault, bool user)
 {
 	uint32_t other, elsewhere;
 	int i;
@@ -60,13 +76,14 @@ static void make_workers(bool user)
 	context = guest_context(fd);
 	other = guest_context(other_fd);
 	elsewhere = guest_context(elsewhere_fd);
-	worker_make(&worker[GUILTY], fd, context, 0, user, LIMIT_MS);
+	make_guilty(fault, user);
 	worker_make(&worker[SIBLING_KERNEL], fd, context, 1, false, 0);
 	worker_make(&worker[SIBLING_USER], fd, context, 2, true, 0);
 	worker_make(&worker[OTHER_KERNEL], other_fd, other, 3, false, 0);
 	worker_make(&worker[OTHER_USER], other_fd, other, 4, true, 0);
-	worker_make(&worker[ELSEWHERE_KERNEL], elsewhere_fd, elsewhere, 5, false, 0);
-	worker_make(&worker[ELSEWHERE_USER], elsewhere_fd, elsewhere, 6, true, 0);
+	worker_make_exec(&worker[OTHER_PROGRAM], other_fd, other, 5, true, 0);
+	worker_make(&worker[ELSEWHERE_KERNEL], elsewhere_fd, elsewhere, 6, false, 0);
+	worker_make(&worker[ELSEWHERE_USER], elsewhere_fd, elsewhere, 7, true, 0);
 	before = chip_recovery(fd);
 	elsewhere_before = chip_recovery(elsewhere_fd);
 	for (i = SIBLING_KERNEL; i < WORKERS; i++) {
@@ -124,7 +141,11 @@ static int commit(const struct fault *fault, int64_t *when)
 		send_admin_command();
 		break;
 	case IN_CHIP:
+		if (fault->provoke)
+			error = fault->provoke(&worker[GUILTY]);
 		chip_request("inject", "\"chip\":0,%s", fault->inject);
+		if (fault->provoke)
+			return error ? error : worker_wait(&worker[GUILTY], deadline);
 		break;
 	case UNPLUGGED:
 		chip_request("unplug", "\"chip\":0");
@@ -239,7 +260,9 @@ static void check_counters(const struct fault *fault)
 		ck_assert_mem_eq(&now, &before, sizeof(now));
 	if (fault->rung == QUEUE)
 		ck_assert_uint_eq(queues, 1);
-	ck_assert_uint_eq(now.context_resets - before.context_resets, fault->rung == CONTEXT);
+	ck_assert_uint_eq(now.context_resets - before.context_resets,
+			  fault->rung == CONTEXT || fault->rung == CORE);
+	ck_assert_uint_eq(now.core_resets - before.core_resets, fault->rung == CORE);
 	ck_assert_uint_eq(now.function_resets - before.function_resets, fault->rung == FUNCTION);
 	if (fault->rung == FUNCTION)
 		ck_assert_uint_ge(now.contexts_lost - before.contexts_lost, 2);
@@ -264,14 +287,17 @@ static void check_lost(void)
 	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_CONTEXT_DESTROY, &destroy), 0);
 }
 
-static void check_new_context(int file)
+static void check_new_context(int file, bool exec)
 {
 	uint32_t fresh = guest_context(file);
 	struct worker next[2];
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		worker_make(&next[i], file, fresh, 10 + i, i, 0);
+		if (exec)
+			worker_make_exec(&next[i], file, fresh, 10 + i, i, 0);
+		else
+			worker_make(&next[i], file, fresh, 10 + i, i, 0);
 		guest_fails(worker_copy(&next[i], trn_deadline(30 * SECOND)), 0);
 	}
 }
@@ -288,9 +314,9 @@ static void check_next(const struct fault *fault)
 		worker_renew(&worker[GUILTY], LIMIT_MS);
 		guest_fails(worker_copy(&worker[GUILTY], trn_deadline(30 * SECOND)), 0);
 	}
-	check_new_context(fd);
+	check_new_context(fd, fault->exec);
 	fresh = guest_open(0);
-	check_new_context(fresh);
+	check_new_context(fresh, fault->exec);
 	close(fresh);
 }
 
@@ -303,7 +329,7 @@ static void check_replaced(const struct fault *fault, const char *address)
 
 	guest_fails(guest_ioctl(fd, DRM_IOCTL_TRN_CONTEXT_CREATE, &create), -ENODEV);
 	if (fault->where != UNPLUGGED)
-		return;
+		chip_request("unplug", "\"chip\":0");
 	close(fd);
 	close(other_fd);
 	chip_remove(address);
@@ -312,7 +338,7 @@ static void check_replaced(const struct fault *fault, const char *address)
 	chip_rescan();
 	chip_expect(chips);
 	fresh = guest_open(0);
-	check_new_context(fresh);
+	check_new_context(fresh, fault->exec);
 	close(fresh);
 }
 
@@ -346,6 +372,8 @@ static const char *rung_reached(void)
 		return "wedged";
 	if (now.function_resets > before.function_resets)
 		return "function";
+	if (now.core_resets > before.core_resets)
+		return "core";
 	if (now.context_resets > before.context_resets)
 		return "context";
 	if (now.queue_stops + now.queue_resets > before.queue_stops + before.queue_resets)
@@ -376,7 +404,7 @@ static void check_told(const struct fault *fault, const char *address)
 	if (event)
 		ck_assert_msg(chip_event_seen(events, event) == expected, "uevent %s: %s", event,
 			      expected ? "none" : "not wanted");
-	if (fault->rung == QUEUE || fault->rung == CONTEXT || fault->rung == FUNCTION)
+	if (fault->rung >= QUEUE && fault->rung <= FUNCTION)
 		ck_assert_msg(chip_dump_taken(address), "no devcoredump");
 }
 
@@ -384,17 +412,18 @@ static void suffer(const struct fault *fault, bool user)
 {
 	const struct outcome *const outcome[WORKERS] = {
 		fault->guilty, fault->siblings, fault->siblings, fault->others,
-		fault->others, &finish,		&finish,
+		fault->others, fault->others,	&finish,	 &finish,
 	};
 	static const char *const who[WORKERS] = {
-		"guilty", "sibling", "sibling", "other", "other", "other chip", "other chip",
+		"guilty", "sibling",	   "sibling",	 "other",
+		"other",  "other program", "other chip", "other chip",
 	};
 	char address[CHIP_ADDRESS_SIZE];
 	int error[WORKERS], i;
 	int64_t began, took;
 
 	chip_address(0, address);
-	make_workers(user);
+	make_workers(fault, user);
 	events = chip_events();
 	chip_dump_taken(address);
 	error[GUILTY] = commit(fault, &began);
@@ -429,7 +458,7 @@ START_TEST(fault)
 	const struct fault *fault = &faults[_i / 2];
 	bool user = _i % 2;
 
-	if (fault->modes == (user ? KERNEL : USER))
+	if (fault->modes == (user ? KERNEL : USER) || (only && !strstr(fault->name, only)))
 		return;
 	if (guest_chips() < 2) {
 		fprintf(stderr, "faults: skipped, for two chips\n");
@@ -452,7 +481,7 @@ START_TEST(too_many_resets)
 	for (i = 0; i < 5; i++) {
 		uint64_t resets = chip_recovery(file).function_resets;
 
-		check_new_context(file);
+		check_new_context(file, false);
 		chip_request("inject", "\"chip\":1,\"fault\":\"fatal\"");
 		if (i == 4)
 			break;
@@ -471,21 +500,28 @@ START_TEST(too_many_resets)
 	chip_unbind(address);
 	chip_bind(address);
 	file = guest_open(1);
-	check_new_context(file);
+	check_new_context(file, false);
 	close(file);
 }
 END_TEST
 
-int main(void)
+int main(int argc, char **argv)
 {
 	Suite *suite = suite_create("faults");
 	TCase *cases = tcase_create("faults");
+
+	if (argc > 2) {
+		fprintf(stderr, "faults: at most one argument, a part of the names of faults\n");
+		return 2;
+	}
+	only = argv[1];
 
 	printf("%-33s | %-6s | %-21s | %-8s | %-8s | %-10s | %s\n", "fault", "mode", "guilty queue",
 	       "siblings", "others", "other chip", "rung");
 	fflush(stdout);
 	tcase_set_timeout(cases, 240);
-	tcase_add_test(cases, too_many_resets);
+	if (!only)
+		tcase_add_test(cases, too_many_resets);
 	tcase_add_loop_test(cases, fault, 0, 2 * fault_count);
 	suite_add_tcase(suite, cases);
 	return check_run(suite);

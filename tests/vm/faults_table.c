@@ -54,6 +54,46 @@ static int endless_job(struct worker *guilty)
 	return worker_submit(guilty, packets, 32);
 }
 
+static int illegal_program(struct worker *guilty)
+{
+	struct image image = { 0 };
+	struct trn_packet packet;
+
+	image_add(&image, TRN_ENGINE_VECTOR, 0xee);
+	packet = worker_program(guilty, &image, guilty->va);
+	return worker_submit(guilty, &packet, 1);
+}
+
+static int deadlocked_program(struct worker *guilty)
+{
+	struct image image = { 0 };
+	struct trn_packet packet;
+
+	image_acquire(image_add(&image, TRN_ENGINE_SYNC, TRN_OP_NOP), 1, 1);
+	packet = worker_program(guilty, &image, guilty->va);
+	return worker_submit(guilty, &packet, 1);
+}
+
+static int faulting_program(struct worker *guilty)
+{
+	struct image image = { 0 };
+	struct trn_packet packet;
+
+	image_transfer(&image, TRN_ENGINE_SYNC, TRN_OP_DMA_LOAD, 1, 0, 0, 1, 64);
+	packet = worker_program(guilty, &image, FAULT_NOWHERE);
+	return worker_submit(guilty, &packet, 1);
+}
+
+static int endless_program(struct worker *guilty)
+{
+	struct image image = { 0 };
+	struct trn_packet packet;
+
+	image_loop(&image, TRN_ENGINE_SYNC);
+	packet = worker_program(guilty, &image, guilty->va);
+	return worker_submit(guilty, &packet, 1);
+}
+
 const struct fault faults[] = {
 	{
 		.name = "bad packet",
@@ -153,6 +193,63 @@ const struct fault faults[] = {
 		.provoke = endless_job,
 	},
 	{
+		.name = "illegal instruction",
+		.where = BY_ITSELF,
+		.guilty = &stopped,
+		.siblings = &finish,
+		.others = &finish,
+		.rung = QUEUE,
+		.reason = TRN_STOP_PROGRAM,
+		.exec = true,
+		.provoke = illegal_program,
+	},
+	{
+		.name = "deadlock of a program",
+		.where = BY_ITSELF,
+		.guilty = &stopped,
+		.siblings = &finish,
+		.others = &finish,
+		.rung = QUEUE,
+		.reason = TRN_STOP_PROGRAM,
+		.exec = true,
+		.provoke = deadlocked_program,
+	},
+	{
+		.name = "program whose access faults",
+		.where = BY_ITSELF,
+		.guilty = &faulted,
+		.siblings = &finish,
+		.others = &finish,
+		.rung = QUEUE,
+		.reason = TRN_STOP_FAULT_UNMAPPED,
+		.exec = true,
+		.address = FAULT_NOWHERE,
+		.provoke = faulting_program,
+	},
+	{
+		.name = "page fault of a program",
+		.where = IN_QUEUE,
+		.inject = "\"fault\":\"page-fault\"",
+		.guilty = &faulted,
+		.siblings = &finish,
+		.others = &finish,
+		.rung = QUEUE,
+		.reason = TRN_STOP_FAULT_UNMAPPED,
+		.exec = true,
+	},
+	{
+		.name = "endless program",
+		.where = BY_ITSELF,
+		.guilty = &slow,
+		.siblings = &finish,
+		.others = &finish,
+		.rung = QUEUE,
+		.reason = TRN_STOP_TIME_LIMIT,
+		.after_limit = true,
+		.exec = true,
+		.provoke = endless_program,
+	},
+	{
 		.name = "hang, QUEUE_RESET frees it",
 		.where = IN_QUEUE,
 		.inject = "\"fault\":\"hang\",\"cure\":\"queue\"",
@@ -173,6 +270,18 @@ const struct fault faults[] = {
 		.rung = CONTEXT,
 		.reason = TRN_STOP_TIME_LIMIT,
 		.after_limit = true,
+	},
+	{
+		.name = "hang, CORE_RESET frees its core",
+		.where = IN_QUEUE,
+		.inject = "\"fault\":\"hang\",\"cure\":\"core\"",
+		.guilty = &slow,
+		.siblings = &stopped,
+		.others = &finish,
+		.rung = CORE,
+		.reason = TRN_STOP_TIME_LIMIT,
+		.after_limit = true,
+		.exec = true,
 	},
 	{
 		.name = "hang, a function reset frees it",
@@ -263,6 +372,18 @@ const struct fault faults[] = {
 		.siblings = &gone,
 		.others = &gone,
 		.rung = WEDGED,
+	},
+	{
+		.name = "chip dies during a program",
+		.where = IN_CHIP,
+		.inject = "\"fault\":\"death\"",
+		.guilty = &gone,
+		.siblings = &gone,
+		.others = &gone,
+		.rung = WEDGED,
+		.exec = true,
+		.modes = KERNEL,
+		.provoke = endless_program,
 	},
 	{
 		.name = "chip dead",

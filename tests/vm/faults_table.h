@@ -21,6 +21,7 @@ enum rung {
 	NONE,
 	QUEUE,
 	CONTEXT,
+	CORE,
 	FUNCTION,
 	WEDGED
 };
@@ -30,7 +31,7 @@ enum where {
 	IN_QUEUE,  /* the queue's next packet */
 	IN_VECTOR, /* the queue's interrupt */
 	IN_ADMIN,  /* the next admin command */
-	IN_CHIP,   /* at once */
+	IN_CHIP,   /* at once, while the queue has a packet of provoke, if there is one */
 	UNPLUGGED, /* at once, and nothing is injected */
 	BY_ITSELF, /* nothing is injected: the queue is given such a packet */
 };
@@ -49,6 +50,7 @@ struct fault {
 	enum rung rung;
 	uint32_t reason;  /* TRN_STOP_* of the guilty's QUEUE_ERROR, 0 = not looked at */
 	bool after_limit; /* is noticed when the queue's limit has passed */
+	bool exec;	  /* the guilty runs programs */
 	enum modes modes; /* of the guilty queue; one is enough for what cannot be undone */
 	uint64_t address; /* of QUEUE_ERROR, 0 = any */
 	int (*provoke)(struct worker *guilty);

@@ -28,116 +28,18 @@
 #include <tests/check_run.h>
 
 #include "chip.h"
+#include "dump.h"
 #include "guest.h"
 
 #define MIB	 (UINT64_C(1) << 20)
 #define ENTRIES	 64
 #define TRACING	 "/sys/kernel/tracing/"
-#define DUMPS	 "/sys/class/devcoredump/devcd*/data"
 #define BO_VA	 UINT64_C(0x123456789000)
 #define BIG_SIZE (64 * MIB)
 #define BIG_VA	 UINT64_C(0x200000000000)
 
 static int fd;
 static uint32_t context;
-static char dump[65536];
-
-static void pause_ms(long ms)
-{
-	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-
-	nanosleep(&time, NULL);
-}
-
-static void drop(const char *path)
-{
-	int file = open(path, O_WRONLY);
-
-	/* A work of the kernel's deletes it, maybe just now. */
-	if (file < 0) {
-		ck_assert_int_eq(errno, ENOENT);
-		return;
-	}
-	ck_assert_int_eq(write(file, "1", 1), 1);
-	close(file);
-}
-
-/* Lets the kernel forget the dump that it keeps, if any, and those that come meanwhile. */
-static void drop_dump(void)
-{
-	glob_t found;
-	size_t i, tries;
-
-	for (tries = 0; !glob(DUMPS, 0, NULL, &found); tries++) {
-		for (i = 0; i < found.gl_pathc; i++)
-			drop(found.gl_pathv[i]);
-		globfree(&found);
-		ck_assert_msg(tries < 1000, "the kernel keeps the dump");
-		pause_ms(10);
-	}
-	globfree(&found);
-}
-
-/* Reads the kernel's dump into @dump, and gives it back.  It is root's alone. */
-static void read_dump(void)
-{
-	struct stat status;
-	glob_t found;
-	size_t length;
-	FILE *file;
-	int i;
-
-	for (i = 0; glob(DUMPS, 0, NULL, &found); i++) {
-		globfree(&found);
-		ck_assert_msg(i < 3000, "no dump in 30 s");
-		pause_ms(10);
-	}
-	ck_assert_uint_eq(found.gl_pathc, 1);
-	ck_assert_int_eq(stat(found.gl_pathv[0], &status), 0);
-	ck_assert_uint_eq(status.st_uid, 0);
-	ck_assert_uint_eq(status.st_mode & 077, 0);
-	file = fopen(found.gl_pathv[0], "r");
-	ck_assert_ptr_nonnull(file);
-	length = fread(dump, 1, sizeof(dump) - 1, file);
-	dump[length] = '\0';
-	fclose(file);
-	globfree(&found);
-	drop_dump();
-}
-
-/* The line of the dump that begins with @start. */
-static const char *line_of(const char *start)
-{
-	static char line[1024];
-	const char *at = dump;
-	size_t length = strlen(start);
-
-	while (strncmp(at, start, length)) {
-		at = strchr(at, '\n');
-		ck_assert_msg(at && at[1], "no line \"%s…\" in:\n%s", start, dump);
-		at++;
-	}
-	length = strcspn(at, "\n");
-	ck_assert_uint_lt(length, sizeof(line));
-	memcpy(line, at, length);
-	line[length] = '\0';
-	return line;
-}
-
-static void expect_line(const char *line)
-{
-	char start[1024];
-
-	snprintf(start, sizeof(start), "%s\n", line);
-	ck_assert_msg(strstr(dump, start), "no line \"%s\" in:\n%s", line, dump);
-}
-
-static void expect_in_line(const char *start, const char *part)
-{
-	const char *line = line_of(start);
-
-	ck_assert_msg(strstr(line, part), "\"%s\" is not in \"%s\"", part, line);
-}
 
 /* The line that a packet must have. */
 static void expect_packet(uint32_t index, const char *name, const struct trn_packet *packet)
@@ -149,7 +51,7 @@ static void expect_packet(uint32_t index, const char *name, const struct trn_pac
 	length = snprintf(line, sizeof(line), "  %u %s", index, name);
 	for (i = 0; i < 8; i++)
 		length += snprintf(line + length, sizeof(line) - length, " %016" PRIx64, words[i]);
-	expect_line(line);
+	dump_has_line(line);
 }
 
 /* A level of the walk: "table" or "invalid". */
@@ -160,7 +62,7 @@ static void expect_level(uint64_t va, int level, const char *kind)
 
 	snprintf(start, sizeof(start), "  level %d index %" PRIu64 " entry ", level,
 		 va >> TRN_PT_SHIFT(level) & (TRN_PT_ENTRIES - 1));
-	line = line_of(start);
+	line = dump_line(start);
 	ck_assert_str_eq(strrchr(line, ' ') + 1, kind);
 }
 
@@ -201,9 +103,9 @@ static void start(void)
 	fd = guest_open(0);
 	context = guest_context(fd);
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
-	drop_dump();
+	dump_drop();
 	/* So long after a dump of a queue that the chip stopped there is no other. */
-	pause_ms(1100);
+	usleep(1100000);
 }
 
 static void stop(void)
@@ -233,26 +135,26 @@ START_TEST(fault_beside_page)
 	guest_fails(guest_submit(fd, queue, packets, 3, syncobj), 0);
 	guest_fails(guest_job(fd, syncobj, 30), -EFAULT);
 
-	read_dump();
+	dump_read();
 	ck_assert_msg(!strncmp(dump, "trn coredump 1\n", 15), "%s", dump);
-	expect_in_line("driver: ", "1.0.0");
-	expect_in_line("device: ", "generation trn");
-	expect_line("rung: stop");
+	dump_line_has("driver: ", "1.0.0");
+	dump_line_has("device: ", "generation trn");
+	dump_has_line("rung: stop");
 	snprintf(line, sizeof(line), "queue: id %u handle %u client %" PRIu64 " ",
 		 chip_queue(0, fd, queue).number, queue, chip_client_id(fd));
-	expect_in_line(line, " mode kernel ");
+	dump_line_has(line, " mode kernel ");
 	snprintf(line, sizeof(line),
 		 "stop: reason %u FAULT_UNMAPPED packet 1 access read address 0x%" PRIx64,
 		 TRN_STOP_FAULT_UNMAPPED, va);
-	expect_line(line);
-	expect_in_line("chip: ", "state stopped");
-	expect_in_line("chip: ", " head 1 ");
-	expect_in_line("control: ", "tail 4 head 1 ");
+	dump_has_line(line);
+	dump_line_has("chip: ", "state stopped");
+	dump_line_has("chip: ", " head 1 ");
+	dump_line_has("control: ", "tail 4 head 1 ");
 	expect_packet(0, "FILL", &packets[0]);
 	expect_packet(1, "COPY", &packets[1]);
 	expect_packet(2, "FILL", &packets[2]);
 	/* The job's own. */
-	line_of("  3 FENCE_WRITE ");
+	dump_line("  3 FENCE_WRITE ");
 	expect_level(va, 3, "table");
 	expect_level(va, 2, "table");
 	expect_level(va, 1, "table");
@@ -277,8 +179,8 @@ START_TEST(fault_elsewhere)
 	queue = make_queue(DRM_TRN_QUEUE_KERNEL, 0, 0);
 	guest_fails(guest_submit(fd, queue, &packet, 1, syncobj), 0);
 	guest_fails(guest_job(fd, syncobj, 30), -EFAULT);
-	read_dump();
-	expect_in_line("stop: ", " access write ");
+	dump_read();
+	dump_line_has("stop: ", " access write ");
 	expect_level(va, 3, "invalid");
 	ck_assert_msg(!strstr(dump, "  level 2 "), "%s", dump);
 }
@@ -296,10 +198,10 @@ START_TEST(bad_packet)
 	guest_push(&queue, &bad);
 	guest_fails(guest_wait(&queue, 1, trn_deadline(30 * SECOND)), -EIO);
 
-	read_dump();
+	dump_read();
 	snprintf(line, sizeof(line), "stop: reason %u BAD_OPCODE packet 1", TRN_STOP_BAD_OPCODE);
-	expect_line(line);
-	expect_in_line("queue: ", " mode user ");
+	dump_has_line(line);
+	dump_line_has("queue: ", " mode user ");
 	expect_packet(0, "NOP", &nop);
 	expect_packet(1, "unknown", &bad);
 	ck_assert_msg(!strstr(dump, "walk: "), "%s", dump);
@@ -327,11 +229,11 @@ START_TEST(ring_not_readable)
 	__atomic_store_n(&control->tail, ENTRIES + 1, __ATOMIC_SEQ_CST);
 	*doorbell = 1;
 
-	read_dump();
-	expect_in_line("stop: ", " BAD_TAIL ");
-	expect_in_line("control: ", "tail 65 head 0 ");
-	expect_line("  0 not readable");
-	expect_line("  15 not readable");
+	dump_read();
+	dump_line_has("stop: ", " BAD_TAIL ");
+	dump_line_has("control: ", "tail 65 head 0 ");
+	dump_has_line("  0 not readable");
+	dump_has_line("  15 not readable");
 	ck_assert_msg(!strstr(dump, "\n  16 "), "%s", dump);
 	ck_assert_uint_eq(queue_error(create.queue).reason, TRN_STOP_BAD_TAIL);
 }
@@ -353,9 +255,9 @@ START_TEST(many_mistakes_one_dump)
 		guest_fails(guest_job(fd, syncobj, 30), -EFAULT);
 	}
 	ck_assert_uint_eq(chip_recovery(fd).queue_stops, before.queue_stops + 8);
-	read_dump();
+	dump_read();
 	snprintf(line, sizeof(line), "queue: id %u ", chip_queue(0, fd, queues[0]).number);
-	line_of(line);
+	dump_line(line);
 }
 END_TEST
 
@@ -469,10 +371,10 @@ START_TEST(job_too_long)
 
 	expect_uevent(uevents, "queue", chip_client_id(fd));
 	close(uevents);
-	read_dump();
-	expect_line("rung: queue");
-	expect_in_line("stop: ", " TIME_LIMIT packet ");
-	expect_in_line("chip: ", "state running");
+	dump_read();
+	dump_has_line("rung: queue");
+	dump_line_has("stop: ", " TIME_LIMIT packet ");
+	dump_line_has("chip: ", "state running");
 	after = chip_recovery(fd);
 	ck_assert_uint_eq(after.queue_resets, before.queue_resets + 1);
 	ck_assert_uint_eq(after.queue_stops, before.queue_stops);
@@ -501,8 +403,8 @@ START_TEST(packet_too_long)
 	guest_fails(guest_job(fd, syncobj, 60), -ETIME);
 	ck_assert_uint_eq(queue_error(queue).reason, TRN_STOP_TIME_LIMIT);
 	ck_assert_uint_eq(chip_recovery(fd).queue_stops, before.queue_stops + 1);
-	read_dump();
-	expect_line("rung: stop");
+	dump_read();
+	dump_has_line("rung: stop");
 	expect_packet(0, "COPY", &packet);
 }
 END_TEST
@@ -565,11 +467,11 @@ START_TEST(hung_job)
 	guest_fails(guest_job(fd, syncobj, 60), _i == 2 ? -EIO : -ETIME);
 	expect_uevent(uevents, cures[_i], _i == 2 ? 0 : client);
 	close(uevents);
-	read_dump();
+	dump_read();
 	snprintf(line, sizeof(line), "rung: %s", cures[_i]);
-	expect_line(line);
-	expect_in_line("stop: ", " TIME_LIMIT packet 0");
-	expect_in_line("chip: ", "state running activity executing");
+	dump_has_line(line);
+	dump_line_has("stop: ", " TIME_LIMIT packet 0");
+	dump_line_has("chip: ", "state running activity executing");
 	hung = hang_packet();
 	expect_packet(0, "FILL", &hung);
 
@@ -605,9 +507,9 @@ START_TEST(destroy_hung_queue)
 	if (_i) {
 		char line[64];
 
-		read_dump();
+		dump_read();
 		snprintf(line, sizeof(line), "rung: %s", cures[_i]);
-		expect_line(line);
+		dump_has_line(line);
 	}
 	expect_innocent_works();
 	expect_counters(&before, _i, 0);
@@ -711,7 +613,8 @@ START_TEST(tracepoints)
 	expect_trace(text);
 	snprintf(text, sizeof(text),
 		 "trn_queue_stop: accel=%u queue=%u client=%" PRIu64
-		 " reason=%u packet=2 access=%u address=0x%" PRIx64 "\n",
+		 " reason=%u packet=2 access=%u address=0x%" PRIx64
+		 " exception=0 engine=0 instruction=0\n",
 		 accel, hardware, chip_client_id(fd), TRN_STOP_FAULT_UNMAPPED, TRN_ACCESS_WRITE,
 		 BO_VA + 4096);
 	expect_trace(text);

@@ -11,6 +11,10 @@
 #define VA_START     UINT64_C(0x1000000000)
 #define VA_STEP	     UINT64_C(0x1000000)
 #define RING_ENTRIES 64
+#define COPY_IMAGE   8192 /* the program that copies, and its bindings */
+#define BINDINGS     16384
+#define OWN_IMAGE    24576 /* a program of the caller's, and its bindings */
+#define OWN_BINDINGS 32768
 #define SOURCE	     65536
 #define DESTINATION  131072
 #define HOST_SIZE    196608
@@ -47,7 +51,7 @@ void worker_renew(struct worker *worker, uint32_t timeout_ms)
 {
 	struct drm_trn_queue_create create = {
 		.context = worker->context,
-		.type = TRN_QUEUE_TYPE_DMA,
+		.type = worker->exec ? TRN_QUEUE_TYPE_EXEC : TRN_QUEUE_TYPE_DMA,
 		.mode = worker->user ? DRM_TRN_QUEUE_USER : DRM_TRN_QUEUE_KERNEL,
 		.ring_entries = RING_ENTRIES,
 		.ring_va = worker->user ? worker->va : 0,
@@ -65,14 +69,39 @@ void worker_renew(struct worker *worker, uint32_t timeout_ms)
 	worker->doorbell = map_page(worker->fd, create.doorbell_offset);
 }
 
-void worker_make(struct worker *worker, int fd, uint32_t context, unsigned int place, bool user,
-		 uint32_t timeout_ms)
+/* A program that does what worker_copies() does, through the core's SBUF. */
+static void write_copy_program(struct worker *worker)
+{
+	struct trn_binding *bindings = (struct trn_binding *)(worker->memory + BINDINGS);
+	struct image image = { 0 };
+	struct trn_instruction *added;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		uint8_t opcode = i % 2 ? TRN_OP_DMA_STORE : TRN_OP_DMA_LOAD;
+		uint32_t place = i < 2 ? 0 : 4096;
+
+		added = image_transfer(&image, TRN_ENGINE_SYNC, opcode, (uint8_t)((i + 1) / 2), 0,
+				       place, TRN_PARTITIONS, COPY_SIZE / TRN_PARTITIONS);
+		image_acquire(added, 0, i > 0);
+		image_release(added, 0, i < 3);
+	}
+	image_add(&image, TRN_ENGINE_SYNC, TRN_OP_HALT);
+	image_write(&image, worker->memory + COPY_IMAGE);
+	bindings[0] = (struct trn_binding){ worker->va + SOURCE, COPY_SIZE };
+	bindings[1] = (struct trn_binding){ worker->va + HBM, COPY_SIZE };
+	bindings[2] = (struct trn_binding){ worker->va + DESTINATION, COPY_SIZE };
+}
+
+static void make(struct worker *worker, int fd, uint32_t context, unsigned int place, bool user,
+		 bool exec, uint32_t timeout_ms)
 {
 	ck_assert_uint_lt(place, WORKER_PLACES);
 	*worker = (struct worker){
 		.fd = fd,
 		.context = context,
 		.user = user,
+		.exec = exec,
 		.va = VA_START + place * VA_STEP,
 		.handle = guest_bo(fd, DRM_TRN_BO_HOST, HOST_SIZE),
 		.hbm = guest_bo(fd, DRM_TRN_BO_HBM, COPY_SIZE),
@@ -82,7 +111,21 @@ void worker_make(struct worker *worker, int fd, uint32_t context, unsigned int p
 	guest_fails(guest_bind(fd, context, worker->handle, worker->va, HOST_SIZE), 0);
 	guest_fails(guest_bind(fd, context, worker->hbm, worker->va + HBM, COPY_SIZE), 0);
 	worker->memory = guest_map(fd, worker->handle, HOST_SIZE);
+	if (exec)
+		write_copy_program(worker);
 	worker_renew(worker, timeout_ms);
+}
+
+void worker_make(struct worker *worker, int fd, uint32_t context, unsigned int place, bool user,
+		 uint32_t timeout_ms)
+{
+	make(worker, fd, context, place, user, false, timeout_ms);
+}
+
+void worker_make_exec(struct worker *worker, int fd, uint32_t context, unsigned int place,
+		      bool user, uint32_t timeout_ms)
+{
+	make(worker, fd, context, place, user, true, timeout_ms);
 }
 
 int worker_destroy_queue(struct worker *worker)
@@ -191,8 +234,36 @@ int worker_wait(struct worker *worker, int64_t deadline)
 	return worker->user ? wait_user(worker, deadline) : wait_kernel(worker, deadline);
 }
 
+static struct trn_packet exec_packet(const struct worker *worker, uint64_t image, uint64_t bindings,
+				     uint32_t count)
+{
+	return (struct trn_packet){
+		.opcode = TRN_PACKET_EXEC,
+		.exec = {
+			.program = worker->va + image,
+			.bindings = worker->va + bindings,
+			.num_bindings = count,
+			.core = TRN_CORE_ANY,
+		},
+	};
+}
+
+struct trn_packet worker_program(struct worker *worker, const struct image *image, uint64_t address)
+{
+	struct trn_binding *bindings = (struct trn_binding *)(worker->memory + OWN_BINDINGS);
+
+	image_write(image, worker->memory + OWN_IMAGE);
+	bindings[0] = (struct trn_binding){ worker->va + SOURCE, WORKER_BINDING };
+	bindings[1] = (struct trn_binding){ address, WORKER_BINDING };
+	return exec_packet(worker, OWN_IMAGE, OWN_BINDINGS, 2);
+}
+
 uint32_t worker_copies(struct worker *worker, struct trn_packet packets[2])
 {
+	if (worker->exec) {
+		packets[0] = exec_packet(worker, COPY_IMAGE, BINDINGS, 3);
+		return 1;
+	}
 	packets[0] = guest_copy(worker->va + HBM, worker->va + SOURCE, COPY_SIZE);
 	packets[1] = guest_copy(worker->va + DESTINATION, worker->va + HBM, COPY_SIZE);
 	return 2;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue that copies and checks its data, by the kernel's way or the user's: what tests of
- * recovery have as the guilty and the innocent.  Functions that return int give 0 or negative
- * errno and may be called from threads; the others fail the test.
+ * A queue that copies and checks its data, by the kernel's way or the user's, by packets that copy
+ * or by a program on a core: what tests of recovery have as the guilty and the innocent.  Functions
+ * that return int give 0 or negative errno and may be called from threads; the others fail the
+ * test.
  */
 #ifndef TRN_TESTS_WORKER_H
 #define TRN_TESTS_WORKER_H
@@ -10,6 +11,7 @@
 #include <pthread.h>
 
 #include "guest.h"
+#include "image.h"
 
 /* Places for workers in a context; each has addresses of its own. */
 #define WORKER_PLACES 32
@@ -21,6 +23,7 @@ struct worker {
 	int fd;
 	uint32_t context;
 	bool user;
+	bool exec; /* a queue of type EXEC */
 	uint32_t queue;
 	uint64_t va; /* of the memory in the context */
 	/* the ring, the fence, what is copied */
@@ -41,6 +44,9 @@ struct worker {
 /* A place in a context that workers' memory is bound at, and a queue there. */
 void worker_make(struct worker *worker, int fd, uint32_t context, unsigned int place, bool user,
 		 uint32_t timeout_ms);
+/* The same, of type EXEC. */
+void worker_make_exec(struct worker *worker, int fd, uint32_t context, unsigned int place,
+		      bool user, uint32_t timeout_ms);
 /* A new queue in place of one that has come to its end. */
 void worker_renew(struct worker *worker, uint32_t timeout_ms);
 /* Unmaps all of it, for mappings have the file open. */
@@ -58,6 +64,13 @@ int worker_wait(struct worker *worker, int64_t deadline);
 /* A packet that runs over the same few bytes of the worker's, so many in all. */
 #define WORKER_ENDLESS (UINT64_C(1) << 40)
 struct trn_packet worker_long_packet(const struct worker *worker, uint64_t bytes);
+/*
+ * EXEC: a packet that runs a program of the caller's on any core, one at a time.  Binding 0 is
+ * WORKER_BINDING bytes of the worker's, binding 1 as many bytes at an address of the caller's.
+ */
+#define WORKER_BINDING UINT64_C(16384)
+struct trn_packet worker_program(struct worker *worker, const struct image *image,
+				 uint64_t address);
 /* Packets that copy what is in the worker's memory to HBM and back. */
 uint32_t worker_copies(struct worker *worker, struct trn_packet packets[2]);
 /* A copy, checked: -EILSEQ if the data is wrong. */

@@ -163,10 +163,8 @@ static int read_input(struct run *run, const struct trn_tensor_info *info,
 		return run_usage("input '%s' has no array: expected --in '%s=FILE.npy'", info->name,
 				 info->name);
 	error = run_read_array(file->path, info, &elements);
-	if (error) {
-		fail(error);
-		return RUN_BAD_FILE;
-	}
+	if (error)
+		return fail(error);
 	error = trn_write(run->copy_queue, memory->buffer, memory->offset, elements, info->size);
 	free(elements);
 	return error ? fail(error) : RUN_OK;

@@ -234,8 +234,9 @@ static void put_part(struct trace *trace, const char *program, const struct run_
 	snprintf(name, sizeof(name), "part %" PRIu32 " on core %" PRIu32 ": %s", number,
 		 result->core, clock_names[clock]);
 	put_metadata(trace, process, 0, "process_name", name);
-	qsort(part->records, part->count, sizeof(part->records[0]),
-	      device ? compare_device : compare_model);
+	if (part->count)
+		qsort(part->records, part->count, sizeof(part->records[0]),
+		      device ? compare_device : compare_model);
 	for (i = 0; i < part->count; i++)
 		used[track_of(&part->records[i])] = true;
 	name_tracks(trace, part, process, used);

@@ -58,6 +58,7 @@ static const struct {
 static const char *const cures[] = {
 	[TRN_CURE_QUEUE] = "queue",
 	[TRN_CURE_CONTEXT] = "context",
+	[TRN_CURE_CORE] = "core",
 	[TRN_CURE_FUNCTION] = "function",
 };
 
@@ -128,7 +129,8 @@ static char *parse_member(const json_t *value, size_t index, struct trn_injectio
 	if (members[index].member == CURE)
 		return parse_cure(json_string_value(value), &injection->cure)
 			       ? NULL
-			       : text("\"cure\" must be \"queue\", \"context\" or \"function\"");
+			       : text("\"cure\" must be \"queue\", \"context\", \"core\" or "
+				      "\"function\"");
 	if (!json_is_integer(value) || number < members[index].min || number > members[index].max)
 		return text("\"%s\" must be a number, %" JSON_INTEGER_FORMAT
 			    " to %" JSON_INTEGER_FORMAT,
@@ -203,6 +205,10 @@ char *trn_fault_refusal(unsigned int chip, const struct trn_injection *injection
 		return text("chip %u has no %s; it must have been created", chip, place);
 	case -ESHUTDOWN:
 		return text("%s of chip %u is stopped and does nothing any more", place, chip);
+	case -EINVAL:
+		return text("%s of chip %u is of type DMA; what hangs in a core is a program of a "
+			    "queue of type EXEC",
+			    place, chip);
 	case -EALREADY:
 		return text("chip %u: a fault of %s is not used up yet; a reset of the function "
 			    "ends it",

@@ -176,6 +176,7 @@ struct drm_trn_query_memory {
  * @context_resets: contexts that lost all queues because resetting one was not enough
  * @function_resets: resets of the whole chip, whoever asked for them, and suspends
  * @contexts_lost: contexts that a function reset took the ground from
+ * @core_resets: NeuronCores that were reset because resetting the context was not enough
  */
 struct drm_trn_query_recovery {
 	__u64 queue_stops;
@@ -183,6 +184,7 @@ struct drm_trn_query_recovery {
 	__u64 context_resets;
 	__u64 function_resets;
 	__u64 contexts_lost;
+	__u64 core_resets;
 };
 
 /**

@@ -60,6 +60,7 @@ static int query(struct drm_trn_query *query)
 			.context_resets = 3,
 			.function_resets = fake.resets,
 			.contexts_lost = 5,
+			.core_resets = 6,
 		};
 		return 0;
 	}

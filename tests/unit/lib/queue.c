@@ -326,6 +326,7 @@ START_TEST(reset)
 	ck_assert_uint_eq(recovery.queue_stops, 1);
 	ck_assert_uint_eq(recovery.queue_resets, 2);
 	ck_assert_uint_eq(recovery.context_resets, 3);
+	ck_assert_uint_eq(recovery.core_resets, 6);
 	ck_assert_uint_eq(recovery.function_resets, 1);
 	ck_assert_uint_eq(recovery.contexts_lost, 5);
 

@@ -29,6 +29,7 @@ int main(void)
 	srunner_add_suite(runner, alu_suite());
 	srunner_add_suite(runner, functions_suite());
 	srunner_add_suite(runner, core_suite());
+	srunner_add_suite(runner, core_reset_suite());
 	srunner_add_suite(runner, random_suite());
 
 	return check_run_all(runner);

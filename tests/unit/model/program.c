@@ -47,7 +47,7 @@ struct trn_instruction *program_add(struct program *program, unsigned int engine
 	return added;
 }
 
-void program_run(struct program *program)
+struct trn_packet program_packet(struct program *program)
 {
 	struct trn_program_header header = {
 		.magic = htole32(TRN_PROGRAM_MAGIC),
@@ -68,18 +68,22 @@ void program_run(struct program *program)
 	}
 	header.size = htole64(size);
 	memcpy(program->image, &header, sizeof(header));
-	rig_execute(program->rig, &program->queue,
-		    (struct trn_packet){
-			    .opcode = TRN_PACKET_EXEC,
-			    .exec = {
-				    .program = htole64(PROGRAM_VA),
-				    .bindings = htole64(BINDINGS_VA),
-				    .num_bindings = htole32(1),
-				    .core = htole16(program->core),
-				    .seed = htole64(program->seed),
-				    .result = htole64(BINDINGS_VA + RESULT_OFFSET),
-			    },
-		    });
+	return (struct trn_packet){
+		.opcode = TRN_PACKET_EXEC,
+		.exec = {
+			.program = htole64(PROGRAM_VA),
+			.bindings = htole64(BINDINGS_VA),
+			.num_bindings = htole32(1),
+			.core = htole16(program->core),
+			.seed = htole64(program->seed),
+			.result = htole64(BINDINGS_VA + RESULT_OFFSET),
+		},
+	};
+}
+
+void program_run(struct program *program)
+{
+	rig_execute(program->rig, &program->queue, program_packet(program));
 }
 
 void program_runs(struct program *program)

@@ -34,7 +34,9 @@ void program_clear(struct program *program);
 /* Appends an instruction to an engine's stream; returns it for changes. */
 struct trn_instruction *program_add(struct program *program, unsigned int engine,
 				    struct trn_instruction instruction);
-/* Ends all streams with HALT, and runs the program until the queue rests. */
+/* Ends all streams with HALT, and writes the image that the packet runs. */
+struct trn_packet program_packet(struct program *program);
+/* The same, and runs it until the queue rests. */
 void program_run(struct program *program);
 /* The same, and it has ended well. */
 void program_runs(struct program *program);

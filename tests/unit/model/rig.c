@@ -341,7 +341,7 @@ uint16_t rig_admin(struct rig *rig, struct trn_admin_command command)
 	return le16toh(admin(rig, &command).status);
 }
 
-void *rig_log(struct rig *rig, uint8_t page, uint16_t queue)
+void *rig_log(struct rig *rig, uint8_t page, uint16_t id)
 {
 	uint64_t buffer = rig_alloc(rig, 4096);
 	struct trn_admin_command command = {
@@ -350,7 +350,7 @@ void *rig_log(struct rig *rig, uint8_t page, uint16_t queue)
 			.buffer = htole64(buffer),
 			.length = htole32(4096),
 			.page = page,
-			.queue = htole16(queue),
+			.id = htole16(id),
 		},
 	};
 

@@ -118,7 +118,7 @@ bool rig_admin_get(struct rig *rig, struct trn_admin_completion *completion);
 uint16_t rig_admin(struct rig *rig, struct trn_admin_command command);
 
 /* A log page, read anew; queue is that of TRN_LOG_QUEUE. */
-void *rig_log(struct rig *rig, uint8_t page, uint16_t queue);
+void *rig_log(struct rig *rig, uint8_t page, uint16_t id);
 /* The newest event in the log; fails the test when there is none. */
 struct trn_event rig_last_event(struct rig *rig);
 uint64_t rig_event_count(struct rig *rig);

@@ -10,6 +10,7 @@ Suite *chip_suite(void);
 Suite *copy_nd_suite(void);
 Suite *dma_suite(void);
 Suite *core_suite(void);
+Suite *core_reset_suite(void);
 Suite *dtype_suite(void);
 Suite *functions_suite(void);
 Suite *inject_suite(void);

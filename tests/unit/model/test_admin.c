@@ -142,7 +142,7 @@ END_TEST
 START_TEST(unknown_opcodes)
 {
 	for (unsigned int opcode = 0; opcode < 256; opcode++) {
-		if ((opcode >= 1 && opcode <= 4) || (opcode >= 0x10 && opcode <= 0x13) ||
+		if ((opcode >= 1 && opcode <= 4) || (opcode >= 0x10 && opcode <= 0x14) ||
 		    (opcode >= 0x20 && opcode <= 0x25))
 			continue;
 		ck_assert_uint_eq(rig_admin(&rig, (struct trn_admin_command){ .opcode = opcode }),
@@ -168,7 +168,7 @@ START_TEST(buffers)
 		ck_assert_uint_eq(rig_admin(&rig, log_command(buffer, lengths[i], TRN_LOG_EVENTS)),
 				  TRN_ADMIN_INVALID_FIELD);
 	ck_assert_uint_eq(rig_admin(&rig, log_command(buffer, 64, 0)), TRN_ADMIN_INVALID_FIELD);
-	ck_assert_uint_eq(rig_admin(&rig, log_command(buffer, 64, 4)), TRN_ADMIN_INVALID_FIELD);
+	ck_assert_uint_eq(rig_admin(&rig, log_command(buffer, 64, 5)), TRN_ADMIN_INVALID_FIELD);
 
 	ck_assert_uint_eq(rig_admin(&rig, data_command(TRN_ADMIN_IDENTIFY, RIG_NOWHERE)),
 			  TRN_ADMIN_DMA_ERROR);

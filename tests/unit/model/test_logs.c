@@ -57,7 +57,7 @@ static uint16_t get_log(uint8_t page, uint16_t queue, uint32_t length, uint64_t 
 				       .log = { .buffer = htole64(buffer),
 						.length = htole32(length),
 						.page = page,
-						.queue = htole16(queue) },
+						.id = htole16(queue) },
 			       });
 }
 

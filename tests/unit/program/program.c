@@ -10,6 +10,7 @@
 #include <tests/check_run.h>
 #include <tests/unit/lib/fake.h>
 #include <tests/unit/lib/fake_queue.h>
+#include <tests/unit/neff/meter.h>
 
 #include "sample.h"
 
@@ -262,6 +263,36 @@ START_TEST(parts)
 	execution.first_part = 2;
 	execution.num_parts = 0;
 	ck_assert_int_eq(trn_execute(exec_queue, set, &execution), -EINVAL);
+	ok(trn_buffer_destroy(memory));
+	end();
+}
+END_TEST
+
+/* Neither allocates nor makes a system call, on a user queue. */
+START_TEST(costs_nothing)
+{
+	struct trn_buffer *memory;
+	unsigned int ioctls;
+	int i, error = 0;
+	uint64_t sequence;
+	size_t peak;
+
+	begin(&sample_double, TRN_QUEUE_USER);
+	memory = buffer(TRN_PLACEMENT_HBM, 4096);
+	bind("x", memory, 0);
+	bind("y", memory, 64);
+	fake_hold(true);
+	ioctls = fake_ioctls();
+	meter_start();
+	for (i = 0; i < 2; i++)
+		error |= trn_execute_async(exec_queue, set, NULL, &sequence);
+	peak = meter_peak();
+	ok(error);
+	ck_assert_uint_eq(peak, 0);
+	ck_assert_uint_eq(fake_ioctls(), ioctls);
+	ck_assert_uint_eq(sequence, 2);
+	fake_hold(false);
+	ok(trn_queue_wait(exec_queue, sequence, TRN_FOREVER));
 	ok(trn_buffer_destroy(memory));
 	end();
 }
@@ -669,6 +700,7 @@ int main(void)
 	tcase_add_loop_test(seen, device_sees, 0, 2);
 	tcase_add_test(seen, sets_share);
 	tcase_add_loop_test(seen, parts, 0, 2);
+	tcase_add_test(seen, costs_nothing);
 	tcase_add_loop_test(seen, result, 0, 2);
 	tcase_add_test(seen, profile);
 	tcase_add_loop_test(mistakes, missing, 0, 2);

@@ -85,6 +85,8 @@ static const struct {
 	  { .fault = TRN_INJECT_HANG, .queue = 3, .cure = TRN_CURE_QUEUE } },
 	{ "\"hang\",\"queue\":0,\"cure\":\"context\"",
 	  { .fault = TRN_INJECT_HANG, .queue = 0, .cure = TRN_CURE_CONTEXT } },
+	{ "\"hang\",\"queue\":7,\"cure\":\"core\"",
+	  { .fault = TRN_INJECT_HANG, .queue = 7, .cure = TRN_CURE_CORE } },
 	{ "\"hang\",\"queue\":255,\"cure\":\"function\"",
 	  { .fault = TRN_INJECT_HANG, .queue = 255, .cure = TRN_CURE_FUNCTION } },
 	{ "\"slow\",\"queue\":3,\"ms\":1", { .fault = TRN_INJECT_SLOW, .queue = 3, .ms = 1 } },
@@ -157,6 +159,8 @@ START_TEST(refusals_of_the_chip)
 	assert_refused(of_queue, "chip 0 has no queue 9");
 	fake_chip_refuse_injection(-ESHUTDOWN);
 	assert_refused(of_queue, "queue 9 of chip 0 is stopped");
+	fake_chip_refuse_injection(-EINVAL);
+	assert_refused(of_queue, "queue 9 of chip 0 is of type DMA");
 	fake_chip_refuse_injection(-EALREADY);
 	assert_refused(of_queue, "queue 9 is not used up");
 	assert_refused(of_vector, "vector 9 is not used up");

@@ -6,8 +6,9 @@
 
 #include <hw/trn_regs.h>
 
-#include "logs.h"
+#include "core/core.h"
 #include "exec.h"
+#include "logs.h"
 #include "shared.h"
 #include "state.h"
 
@@ -41,7 +42,7 @@ static uint16_t identify(struct trn_chip *chip, const struct trn_admin_command *
 static uint16_t check_log(const struct trn_chip *chip, const struct trn_admin_command *command)
 {
 	uint32_t length = le32toh(command->log.length);
-	uint16_t queue = le16toh(command->log.queue);
+	uint16_t id = le16toh(command->log.id);
 
 	if ((le64toh(command->log.buffer) & 63) || length == 0 || length > TRN_LOG_SIZE ||
 	    length % 64 || command->log.reserved0 ||
@@ -50,11 +51,14 @@ static uint16_t check_log(const struct trn_chip *chip, const struct trn_admin_co
 	switch (command->log.page) {
 	case TRN_LOG_EVENTS:
 	case TRN_LOG_RUNNING:
-		return queue ? TRN_ADMIN_INVALID_FIELD : TRN_ADMIN_SUCCESS;
+		return id ? TRN_ADMIN_INVALID_FIELD : TRN_ADMIN_SUCCESS;
 	case TRN_LOG_QUEUE:
-		if (queue >= TRN_QUEUES)
+		if (id >= TRN_QUEUES)
 			return TRN_ADMIN_INVALID_ID;
-		return chip->queue[queue] ? TRN_ADMIN_SUCCESS : TRN_ADMIN_NOT_FOUND;
+		return chip->queue[id] ? TRN_ADMIN_SUCCESS : TRN_ADMIN_NOT_FOUND;
+	case TRN_LOG_CORE:
+		return id < chip->config.generation->cores ? TRN_ADMIN_SUCCESS
+							   : TRN_ADMIN_INVALID_ID;
 	default:
 		return TRN_ADMIN_INVALID_FIELD;
 	}
@@ -67,7 +71,7 @@ static uint16_t get_log(struct trn_chip *chip, const struct trn_admin_command *c
 
 	if (status)
 		return status;
-	trn_log_fill(chip, command->log.page, le16toh(command->log.queue), &log);
+	trn_log_fill(chip, command->log.page, le16toh(command->log.id), &log);
 	if (chip->ops->write(chip->host, le64toh(command->log.buffer), &log,
 			     le32toh(command->log.length)))
 		return TRN_ADMIN_DMA_ERROR;
@@ -164,6 +168,25 @@ static uint16_t context_reset(struct trn_chip *chip, const struct trn_admin_comm
 			trn_queue_reset(chip, queue);
 	}
 	return status;
+}
+
+static uint16_t core_reset(struct trn_chip *chip, const struct trn_admin_command *command)
+{
+	uint16_t number = le16toh(command->core.core), id = le16toh(command->core.queue);
+	struct trn_queue *queue;
+
+	if (!trn_all_zero(command->core.reserved, sizeof(command->core.reserved)))
+		return TRN_ADMIN_INVALID_FIELD;
+	if (number >= chip->config.generation->cores || id >= TRN_QUEUES)
+		return TRN_ADMIN_INVALID_ID;
+	queue = chip->queue[id];
+	if (!queue || queue->core != &chip->core[number])
+		return TRN_ADMIN_NOT_FOUND;
+	if (trn_queue_hangs(queue, TRN_CURE_CORE))
+		return TRN_ADMIN_ENGINE_HUNG;
+	trn_queue_reset(chip, queue);
+	trn_core_reset(&chip->core[number]);
+	return TRN_ADMIN_SUCCESS;
 }
 
 /*
@@ -354,6 +377,7 @@ static const command_handler handlers[] = {
 	[TRN_ADMIN_CONTEXT_DESTROY] = context_destroy,
 	[TRN_ADMIN_TLB_INVALIDATE] = tlb_invalidate,
 	[TRN_ADMIN_CONTEXT_RESET] = context_reset,
+	[TRN_ADMIN_CORE_RESET] = core_reset,
 	[TRN_ADMIN_QUEUE_CREATE] = queue_create,
 	[TRN_ADMIN_QUEUE_DESTROY] = queue_destroy,
 	[TRN_ADMIN_QUEUE_SUSPEND] = queue_suspend,

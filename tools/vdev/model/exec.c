@@ -34,11 +34,8 @@ void trn_cores_destroy(struct trn_chip *chip)
 
 void trn_cores_reset(struct trn_chip *chip)
 {
-	for (unsigned int i = 0; i < chip->config.generation->cores; i++) {
-		trn_core_end(&chip->core[i]);
-		if (chip->core[i].owner)
-			trn_core_scrub(&chip->core[i]);
-	}
+	for (unsigned int i = 0; i < chip->config.generation->cores; i++)
+		trn_core_reset(&chip->core[i]);
 }
 
 void trn_cores_forget_context(struct trn_chip *chip, uint16_t asid)
@@ -123,7 +120,7 @@ enum trn_exec_state trn_exec_unit(struct trn_chip *chip, struct trn_queue *queue
 		if (!queue->core)
 			return TRN_EXEC_WAITS;
 		state = TRN_EXEC_GOES_ON;
-		if (!trn_core_begin(queue->core, queue->asid, &queue->packet))
+		if (!trn_core_begin(queue->core, queue))
 			state = queue->core->faulted ? TRN_EXEC_FAULT : TRN_EXEC_EXCEPTION;
 	}
 	if (state == TRN_EXEC_FAULT)

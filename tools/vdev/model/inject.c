@@ -42,6 +42,9 @@ bool trn_inject_slow(struct trn_chip *chip, struct trn_queue *queue)
 
 bool trn_inject_hang(struct trn_chip *chip, struct trn_queue *queue)
 {
+	/* In a core hangs only what has one. */
+	if (queue->hang_cure == TRN_CURE_CORE && !queue->core)
+		return false;
 	if (!take(queue, TRN_INJECT_HANG))
 		return false;
 	queue->cure = queue->hang_cure;
@@ -98,6 +101,9 @@ static int inject_queue(struct trn_chip *chip, const struct trn_injection *injec
 	queue = chip->queue[injection->queue];
 	if (queue->state == TRN_QUEUE_STOPPED)
 		return -ESHUTDOWN;
+	if (injection->fault == TRN_INJECT_HANG && injection->cure == TRN_CURE_CORE &&
+	    queue->type != TRN_QUEUE_TYPE_EXEC)
+		return -EINVAL;
 	if (queue->injected >> injection->fault & 1)
 		return -EALREADY;
 	queue->injected |= 1U << injection->fault;

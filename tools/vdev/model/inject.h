@@ -40,6 +40,7 @@ enum trn_inject {
 enum trn_cure {
 	TRN_CURE_QUEUE,	   /* QUEUE_RESET, QUEUE_SUSPEND, QUEUE_DESTROY */
 	TRN_CURE_CONTEXT,  /* CONTEXT_RESET */
+	TRN_CURE_CORE,	   /* CORE_RESET */
 	TRN_CURE_FUNCTION, /* a reset */
 };
 
@@ -66,6 +67,7 @@ struct trn_faults {
 /*
  * Any thread; waits for the step that is under way.  0, or -ENODEV: the chip is dead,
  * -ENOENT: there is no such queue or vector, -ESHUTDOWN: the queue is stopped,
+ * -EINVAL: the queue has no programs that could hang in a core,
  * -EALREADY: such a fault still waits there, -EAGAIN: the device is not READY (FATAL),
  * -ETIMEDOUT: the step does not end.
  */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/core.h"
 #include "shared.h"
 #include "state.h"
 
@@ -83,7 +84,43 @@ static void fill_queue(const struct trn_chip *chip, struct trn_queue *queue,
 	memcpy(page->packet, &queue->packet, sizeof(page->packet));
 }
 
-void trn_log_fill(struct trn_chip *chip, uint8_t page, uint16_t queue, union trn_log *log)
+static uint8_t engine_state_of(const struct trn_engine *engine)
+{
+	switch (engine->state) {
+	case TRN_ENGINE_READY:
+		return TRN_ENGINE_STATE_RUNNING;
+	case TRN_ENGINE_WAITING:
+		return TRN_ENGINE_STATE_WAITING;
+	default:
+		return TRN_ENGINE_STATE_HALTED;
+	}
+}
+
+static void fill_core(const struct trn_core *core, struct trn_log_core *page)
+{
+	if (!core->used)
+		return;
+	page->program = (struct trn_core_program){
+		.state = core->running ? TRN_CORE_STATE_RUNNING : TRN_CORE_STATE_ENDED,
+		.queue = htole16(core->queue),
+		.asid = htole16(core->asid),
+		.packet = htole32(core->packet),
+	};
+	for (unsigned int i = 0; i < TRN_ENGINES; i++) {
+		const struct trn_engine *engine = &core->engine[i];
+		struct trn_log_engine *copy = &page->engine[i];
+
+		copy->state = engine_state_of(engine);
+		copy->instruction = htole32(engine->pc);
+		copy->issued = htole64(engine->issued);
+		for (unsigned int j = 0; j < TRN_ISA_REGISTERS; j++)
+			copy->reg[j] = htole64(engine->reg[j]);
+	}
+	for (unsigned int i = 0; i < TRN_ISA_SEMAPHORES; i++)
+		page->semaphore[i] = htole32(core->semaphore[i]);
+}
+
+void trn_log_fill(struct trn_chip *chip, uint8_t page, uint16_t id, union trn_log *log)
 {
 	memset(log, 0, sizeof(*log));
 	switch (page) {
@@ -94,7 +131,10 @@ void trn_log_fill(struct trn_chip *chip, uint8_t page, uint16_t queue, union trn
 		fill_running(chip, &log->running);
 		break;
 	case TRN_LOG_QUEUE:
-		fill_queue(chip, chip->queue[queue], &log->queue);
+		fill_queue(chip, chip->queue[id], &log->queue);
+		break;
+	case TRN_LOG_CORE:
+		fill_core(&chip->core[id], &log->core);
 		break;
 	}
 }

@@ -80,6 +80,16 @@ void trn_core_scrub(struct trn_core *core)
 	core->owner = 0;
 }
 
+void trn_core_reset(struct trn_core *core)
+{
+	if (core->owner)
+		trn_core_scrub(core);
+	trn_core_end(core);
+	memset(core->engine, 0, sizeof(core->engine));
+	memset(core->semaphore, 0, sizeof(core->semaphore));
+	core->used = false;
+}
+
 /* ---- how a program ends -------------------------------------------------- */
 
 bool trn_core_raise(struct trn_core *core, uint8_t exception)
@@ -132,15 +142,21 @@ static bool read_program(struct trn_core *core, uint64_t va)
 	return true;
 }
 
-bool trn_core_begin(struct trn_core *core, uint16_t asid, const struct trn_packet *packet)
+bool trn_core_begin(struct trn_core *core, const struct trn_queue *queue)
 {
-	if (core->owner && core->owner != asid)
+	const struct trn_packet *packet = &queue->packet;
+
+	if (core->owner && core->owner != queue->asid)
 		trn_core_scrub(core);
 	core->running = true;
-	core->asid = asid;
-	core->owner = asid;
+	core->used = true;
+	core->queue = queue->id;
+	core->packet = queue->head;
+	core->asid = queue->asid;
+	core->owner = queue->asid;
 	core->seed = le64toh(packet->exec.seed);
 	core->bindings = le32toh(packet->exec.num_bindings);
+	memset(core->engine, 0, sizeof(core->engine));
 	memset(core->semaphore, 0, sizeof(core->semaphore));
 	memset(core->ring, 0, sizeof(core->ring));
 	core->releases = 0;

@@ -21,15 +21,15 @@
 #include "pattern.h"
 
 struct trn_chip;
+struct trn_queue;
 
-#define TRN_CORE_SEMAPHORES 256
 /* Engines' releases under way, each for as long as their depth, and those of transfers. */
-#define TRN_CORE_RELEASES   (TRN_ISA_DMA_RINGS * TRN_RING_TRANSFERS + TRN_ENGINES * 64)
+#define TRN_CORE_RELEASES (TRN_ISA_DMA_RINGS * TRN_RING_TRANSFERS + TRN_ENGINES * 64)
 
 enum trn_engine_state {
+	TRN_ENGINE_HALTED,
 	TRN_ENGINE_READY,   /* issues its next instruction at ready_ps */
 	TRN_ENGINE_WAITING, /* for its next instruction's semaphore, since ready_ps */
-	TRN_ENGINE_HALTED,
 };
 
 struct trn_engine {
@@ -91,14 +91,17 @@ struct trn_core {
 	size_t sbuf_stride, psum_stride;
 	uint16_t owner; /* ASID whose data is in them; 0: all zero */
 
-	/* Of the program that runs */
+	/* Of the program that runs, or ran last */
 	bool running;
+	bool used;	 /* there was one since the last reset */
+	uint16_t queue;	 /* whose packet it is */
+	uint32_t packet; /* its index */
 	uint16_t asid;
 	uint64_t seed;
 	uint32_t bindings;
 	struct trn_binding *binding;
 	struct trn_engine engine[TRN_ENGINES];
-	uint32_t semaphore[TRN_CORE_SEMAPHORES];
+	uint32_t semaphore[TRN_ISA_SEMAPHORES];
 	struct trn_ring ring[TRN_ISA_DMA_RINGS];
 	struct trn_release release[TRN_CORE_RELEASES]; /* a heap, the earliest first */
 	unsigned int releases;
@@ -131,9 +134,12 @@ int trn_core_init(struct trn_core *core, struct trn_chip *chip, uint16_t number)
 void trn_core_free(struct trn_core *core);
 /* Memories are 0 again. */
 void trn_core_scrub(struct trn_core *core);
+/* No program runs, and nothing is left of the last. */
+void trn_core_reset(struct trn_core *core);
 
-/* Starts an EXEC packet, whose fields are checked: false if that fails, as trn_core_run(). */
-bool trn_core_begin(struct trn_core *core, uint16_t asid, const struct trn_packet *packet);
+/* Starts a queue's EXEC packet, whose fields are checked: false if that fails, as trn_core_run().
+ */
+bool trn_core_begin(struct trn_core *core, const struct trn_queue *queue);
 
 enum trn_core_end {
 	TRN_CORE_GOES_ON,
