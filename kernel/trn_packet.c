@@ -75,19 +75,6 @@ static bool trn_packet_exec_valid(const struct trn_packet *packet, u32 cores)
 	       !packet->exec.reserved[0] && !packet->exec.reserved[1];
 }
 
-/* Whether queues of @type have such packets. */
-static bool trn_packet_of_type(const struct trn_packet *packet, u8 type)
-{
-	switch (packet->opcode) {
-	case TRN_PACKET_NOP:
-		return true;
-	case TRN_PACKET_EXEC:
-		return type == TRN_QUEUE_TYPE_EXEC;
-	default:
-		return type == TRN_QUEUE_TYPE_DMA;
-	}
-}
-
 /**
  * trn_packet_check() - may this packet be part of a job?
  * @packet: in memory that user space cannot change
@@ -102,24 +89,23 @@ int trn_packet_check(const struct trn_packet *packet, u8 type, u32 cores)
 {
 	bool valid;
 
-	if (!trn_packet_of_type(packet, type))
-		return -EINVAL;
 	switch (packet->opcode) {
 	case TRN_PACKET_NOP:
 		valid = trn_packet_zero_from(packet, 1);
 		break;
 	case TRN_PACKET_COPY:
-		valid = trn_packet_length_valid(le64_to_cpu(packet->copy.length)) &&
+		valid = type == TRN_QUEUE_TYPE_DMA &&
+			trn_packet_length_valid(le64_to_cpu(packet->copy.length)) &&
 			trn_packet_zero_from(packet, 4);
 		break;
 	case TRN_PACKET_COPY_ND:
-		valid = trn_packet_copy_nd_valid(packet);
+		valid = type == TRN_QUEUE_TYPE_DMA && trn_packet_copy_nd_valid(packet);
 		break;
 	case TRN_PACKET_FILL:
-		valid = trn_packet_fill_valid(packet);
+		valid = type == TRN_QUEUE_TYPE_DMA && trn_packet_fill_valid(packet);
 		break;
 	case TRN_PACKET_EXEC:
-		valid = trn_packet_exec_valid(packet, cores);
+		valid = type == TRN_QUEUE_TYPE_EXEC && trn_packet_exec_valid(packet, cores);
 		break;
 	default:
 		valid = false;

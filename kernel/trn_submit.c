@@ -231,7 +231,6 @@ static int trn_job_read_packets(struct trn_job *job, struct trn_queue *queue,
 static int trn_job_init_packets(struct trn_job *job, struct trn_queue *queue,
 				const struct drm_trn_submit *args)
 {
-	u32 cores = queue->tdev->caps.cores;
 	const struct trn_packet *packet;
 	int ret;
 	u32 i;
@@ -243,7 +242,7 @@ static int trn_job_init_packets(struct trn_job *job, struct trn_queue *queue,
 		return ret;
 	packet = trn_job_packets(job);
 	for (i = 0; i < job->num_packets; i++, packet++) {
-		if (trn_packet_check(packet, queue->type, cores)) {
+		if (trn_packet_check(packet, queue->type, queue->tdev->caps.cores)) {
 			drm_dbg(&queue->tdev->drm, "packet %u (opcode 0x%02x) is invalid\n",
 				i, packet->opcode);
 			return -EINVAL;

@@ -64,7 +64,6 @@ int driver_make_memory(const struct driver *driver, uint32_t placement, uint64_t
 int driver_make_queue(const struct driver *driver, struct drm_trn_queue_create *create)
 {
 	create->context = driver->context;
-	create->type = TRN_QUEUE_TYPE_DMA;
 	return driver_call(driver, DRM_IOCTL_TRN_QUEUE_CREATE, create, "QUEUE_CREATE");
 }
 

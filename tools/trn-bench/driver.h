@@ -26,7 +26,7 @@ int driver_call(const struct driver *driver, unsigned long command, void *argume
 int driver_make_memory(const struct driver *driver, uint32_t placement, uint64_t size, uint64_t va,
 		       uint32_t *handle);
 
-/* Makes the queue that *create describes but for context and type. */
+/* Makes the queue that *create describes but for its context. */
 int driver_make_queue(const struct driver *driver, struct drm_trn_queue_create *create);
 
 /* Maps @size bytes at an offset that the driver said; NULL = it failed. */

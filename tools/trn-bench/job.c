@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <xf86drm.h>
 
 #include "driver.h"
 #include "error.h"
+#include "program.h"
 
 #define RING_ENTRIES  64
 #define OTHER_PACKETS 16
@@ -19,20 +21,24 @@
 #define JOB_BYTES     (UINT64_C(64) << 20)
 #define SOURCE	      (UINT64_C(1) << 30)
 #define DESTINATION   (SOURCE + JOB_BYTES)
+#define PROGRAM	      (DESTINATION + JOB_BYTES)
+#define PROGRAM_COUNT 50000
 
 struct jobs {
 	struct driver driver;
 	uint32_t queue;
 	uint32_t other_queue;
+	uint32_t exec_queue;
 	uint32_t done;	     /* syncobj */
 	uint32_t other_done; /* syncobj */
 	struct trn_packet copies[JOB_PACKETS_MAX];
 	struct trn_packet others[OTHER_PACKETS];
 };
 
-static int make_queue(struct jobs *jobs, uint32_t *queue)
+static int make_queue(struct jobs *jobs, uint32_t type, uint32_t *queue)
 {
 	struct drm_trn_queue_create create = {
+		.type = type,
 		.mode = DRM_TRN_QUEUE_KERNEL,
 		.ring_entries = RING_ENTRIES,
 	};
@@ -46,6 +52,28 @@ static int make_syncobj(struct jobs *jobs, uint32_t *syncobj)
 {
 	if (drmSyncobjCreate(jobs->driver.fd, 0, syncobj))
 		return bench_fail(-errno, "SYNCOBJ_CREATE: %s", strerror(errno));
+	return 0;
+}
+
+/* One that takes as long as a job's copies, to be fetched from where it is. */
+static int make_program(struct jobs *jobs)
+{
+	struct drm_trn_bo_mmap_offset map = { 0 };
+	void *memory;
+	int error;
+
+	error = driver_make_memory(&jobs->driver, DRM_TRN_BO_HOST, PROGRAM_SIZE, PROGRAM,
+				   &map.handle);
+	if (!error)
+		error = driver_call(&jobs->driver, DRM_IOCTL_TRN_BO_MMAP_OFFSET, &map,
+				    "BO_MMAP_OFFSET");
+	if (error)
+		return error;
+	memory = driver_map(&jobs->driver, PROGRAM_SIZE, map.offset);
+	if (!memory)
+		return -ENOMEM;
+	program_write_counting(memory, PROGRAM_COUNT);
+	munmap(memory, PROGRAM_SIZE);
 	return 0;
 }
 
@@ -95,9 +123,13 @@ int jobs_open(const char *node, struct jobs **result)
 		error = driver_make_memory(&jobs->driver, DRM_TRN_BO_HBM, 2 * JOB_BYTES, SOURCE,
 					   &handle);
 	if (!error)
-		error = make_queue(jobs, &jobs->queue);
+		error = make_queue(jobs, TRN_QUEUE_TYPE_DMA, &jobs->queue);
 	if (!error)
-		error = make_queue(jobs, &jobs->other_queue);
+		error = make_queue(jobs, TRN_QUEUE_TYPE_DMA, &jobs->other_queue);
+	if (!error)
+		error = make_queue(jobs, TRN_QUEUE_TYPE_EXEC, &jobs->exec_queue);
+	if (!error)
+		error = make_program(jobs);
 	if (!error)
 		error = make_syncobj(jobs, &jobs->done);
 	if (!error)
@@ -167,6 +199,21 @@ int jobs_run_empty(struct jobs *jobs)
 		.flags = DRM_TRN_SYNC_SIGNAL,
 	};
 	int error = submit(jobs, jobs->queue, &nop, 1, &sync, 1);
+
+	return error ? error : wait_done(jobs);
+}
+
+int jobs_run_program(struct jobs *jobs)
+{
+	const struct trn_packet packet = {
+		.opcode = TRN_PACKET_EXEC,
+		.exec = { .program = htole64(PROGRAM) },
+	};
+	const struct drm_trn_sync sync = {
+		.handle = jobs->done,
+		.flags = DRM_TRN_SYNC_SIGNAL,
+	};
+	int error = submit(jobs, jobs->exec_queue, &packet, 1, &sync, 1);
 
 	return error ? error : wait_done(jobs);
 }

@@ -19,6 +19,9 @@ int jobs_run(struct jobs *jobs, uint32_t packets);
 /* Likewise a job of one empty packet. */
 int jobs_run_empty(struct jobs *jobs);
 
+/* Likewise a job of one program, which takes about as long as the copies. */
+int jobs_run_program(struct jobs *jobs);
+
 /*
  * As jobs_run(), but the job has to wait for one of another queue, 16 fills of 64 MiB that are
  * submitted before.

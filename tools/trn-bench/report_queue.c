@@ -11,6 +11,9 @@
 static const char *const path_names[SUBMIT_PATHS] = {
 	[SUBMIT_USER_1] = "user queue",
 	[SUBMIT_USER_32] = "user queue",
+	[SUBMIT_USER_EMPTY] = "user queue, empty packet",
+	[SUBMIT_USER_PROGRAM] = "user queue, empty program",
+	[SUBMIT_KERNEL_PROGRAM] = "kernel queue, program",
 	[SUBMIT_KERNEL_1] = "kernel queue",
 	[SUBMIT_KERNEL_32] = "kernel queue",
 	[SUBMIT_BEHIND_1] = "kernel queue, behind another",

@@ -55,6 +55,7 @@ static int make_ring(struct sleeper *sleeper, uint64_t page)
 static int make_queue(struct sleeper *sleeper, uint64_t page)
 {
 	struct drm_trn_queue_create create = {
+		.type = TRN_QUEUE_TYPE_DMA,
 		.mode = DRM_TRN_QUEUE_USER,
 		.ring_entries = ENTRIES,
 		.ring_va = VA,

@@ -31,12 +31,16 @@ struct rig {
 
 static const struct {
 	uint32_t packets;
+	enum user_packet user; /* a user queue's */
 	int64_t limit;
 	/* System calls: those before, and its own; none: a user queue. */
 	uint32_t before, calls;
 } paths[SUBMIT_PATHS] = {
 	[SUBMIT_USER_1] = { .packets = 1 },
 	[SUBMIT_USER_32] = { .packets = 32, .limit = 32 * 40 },
+	[SUBMIT_USER_EMPTY] = { .packets = 1, .user = USER_EMPTY },
+	[SUBMIT_USER_PROGRAM] = { .packets = 1, .user = USER_PROGRAM },
+	[SUBMIT_KERNEL_PROGRAM] = { .packets = 1, .calls = 2 },
 	[SUBMIT_KERNEL_1] = { .packets = 1, .limit = 6500, .calls = 2 },
 	[SUBMIT_KERNEL_32] = { .packets = 32, .limit = 32 * 400, .calls = 2 },
 	[SUBMIT_BEHIND_1] = { .packets = 1, .limit = 20000, .before = 1, .calls = 2 },
@@ -58,6 +62,8 @@ static int run_request(struct rig *rig, enum bench_submit_path path)
 	switch (path) {
 	case SUBMIT_FLUSH:
 		return nvme_flush(rig->nvme);
+	case SUBMIT_KERNEL_PROGRAM:
+		return jobs_run_program(rig->jobs);
 	case SUBMIT_BEHIND_1:
 		return jobs_run_behind_another(rig->jobs, paths[path].packets);
 	default:
@@ -357,8 +363,9 @@ int bench_submit(const struct trn_device_entry *entry, const struct bench_option
 		if (calls)
 			error = measure_calls(&rig, path, &result->path[path]);
 		else
-			error = user_queue_measure(rig.user, rig.trace, paths[path].packets,
-						   rig.samples, &result->path[path]);
+			error = user_queue_measure(rig.user, rig.trace, paths[path].user,
+						   paths[path].packets, rig.samples,
+						   &result->path[path]);
 	}
 	result->watching = rig.watching;
 	free_rig(&rig);

@@ -7,8 +7,11 @@
 enum bench_submit_path {
 	SUBMIT_USER_1,
 	SUBMIT_USER_32,
+	SUBMIT_USER_EMPTY,   /* an empty packet, */
+	SUBMIT_USER_PROGRAM, /* and an empty program */
 	SUBMIT_KERNEL_1,
 	SUBMIT_KERNEL_32,
+	SUBMIT_KERNEL_PROGRAM,
 	SUBMIT_BEHIND_1, /* kernel queue, the job has to wait for one of another queue */
 	SUBMIT_FLUSH,	 /* the peer's */
 	SUBMIT_PATHS
