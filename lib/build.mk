@@ -8,6 +8,7 @@ libtrn_shared := $(O)/lib/libtrn.so.0
 libtrn_sources := $(addprefix lib/,box.c buffer.c context.c device.c enumerate.c error.c failures.c fence.c handle.c \
 	packet.c pin.c process.c queue.c queue_error.c queue_kernel.c queue_user.c range.c refusal.c \
 	ring.c stage.c timeline.c transfer.c va.c \
+	$(addprefix builder/,builder.c control.c element.c operand.c stream.c tensor.c) \
 	$(addprefix neff/,archive.c check.c definition.c description.c fail.c header.c json.c npy.c \
 	read.c text.c types.c write.c))
 libtrn_objects := $(call objects,$(libtrn_sources))
