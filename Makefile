@@ -65,6 +65,7 @@ include tools/trn-smi/build.mk
 include tools/trn-bench/build.mk
 include tools/trn-neff/build.mk
 include tools/trn-run/build.mk
+include tools/trn-program/build.mk
 include kernel/build.mk
 include $(wildcard tests/unit/*/build.mk)
 include Documentation/examples/build.mk
@@ -101,7 +102,7 @@ world_make = $(WORLD) run -- make --no-print-directory $(JOBS) O=build/world CC=
 LANES ?= stable backports debug
 lint_outputs = $(addprefix build/world/,werror clang kernel/checkpatch kernel/lint-*)
 
-.PHONY: world guest demo check check-native check-guest check-lint bench
+.PHONY: world guest demo check check-native check-guest check-lint bench bench-programs
 world:	## sysroot and debug kernel, in the cache
 	$(Q)$(WORLD) setup
 
@@ -139,6 +140,11 @@ bench: guest	## benchmarks
 	$(Q)$(TRN_VM) run --chips 1 --icount --timeout 1800 -- trn-bench memory
 	$(Q)$(TRN_VM) run --chips 1 --nvme 64M --icount -- trn-bench submit
 	$(Q)$(TRN_VM) run --chips 1 --nvme 64M -- trn-bench latency
+	$(Q)$(MAKE) --no-print-directory bench-programs
+
+bench-programs: guest	## modelled rate of the example matmul at 4096³, without a guest
+	$(Q)$(world_make) build/world/tests/unit/examples
+	$(Q)TRN_LONG=1 CK_RUN_CASE=large $(WORLD) run -- build/world/tests/unit/examples
 
 help:	## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | sort -u | expand -t 20

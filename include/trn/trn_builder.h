@@ -13,11 +13,11 @@
  *	ring = trn_builder_ring(builder, "data", TRN_NEFF_DATA);
  *	loaded = trn_builder_semaphore(builder);
  *	done = trn_builder_semaphore(builder);
- *	trn_emit_load(builder, TRN_ENGINE_SYNC, ring, trn_extent(128, 64), tile,
+ *	trn_emit_load(builder, TRN_ENGINE_SYNC, ring, trn_tile(128, 64), tile,
  *		      trn_rows(x, TRN_DTYPE_FP32, 64 * 4));
  *	trn_builder_release(builder, TRN_ENGINE_SYNC, loaded, 1);
  *	trn_builder_acquire(builder, TRN_ENGINE_VECTOR, loaded, 1);
- *	trn_emit_tensor_tensor(builder, TRN_ENGINE_VECTOR, trn_extent(128, 64), TRN_ALU_ADD,
+ *	trn_emit_tensor_tensor(builder, TRN_ENGINE_VECTOR, trn_tile(128, 64), TRN_ALU_ADD,
  *			       tile, tile, tile);
  *	…
  *	error = trn_builder_finish(builder, &neff);
@@ -33,6 +33,7 @@
 #define TRN_TRN_BUILDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <hw/trn_isa.h>
@@ -220,29 +221,28 @@ void trn_builder_place_label(struct trn_builder *builder, uint32_t label);
 /* ---- Operands ---------------------------------------------------------- */
 
 /**
- * struct trn_extent - the shape of an instruction
+ * struct trn_tile - the shape of an instruction
  * @partitions: 1 … 128
  * @size: elements of each partition, along i, j and k, 1 or more; at most 65535 along one, and
  * 65536 together
  */
-struct trn_extent {
+struct trn_tile {
 	uint32_t partitions;
 	uint32_t size[3];
 };
 
 /** Rows of @i elements. */
-static inline struct trn_extent trn_extent(uint32_t partitions, uint32_t i)
+static inline struct trn_tile trn_tile(uint32_t partitions, uint32_t i)
 {
-	struct trn_extent extent = { partitions, { i, 1, 1 } };
+	struct trn_tile extent = { partitions, { i, 1, 1 } };
 
 	return extent;
 }
 
 /** Rows of @i × @j × @k elements. */
-static inline struct trn_extent trn_extent_3d(uint32_t partitions, uint32_t i, uint32_t j,
-					      uint32_t k)
+static inline struct trn_tile trn_tile_3d(uint32_t partitions, uint32_t i, uint32_t j, uint32_t k)
 {
-	struct trn_extent extent = { partitions, { i, j, k } };
+	struct trn_tile extent = { partitions, { i, j, k } };
 
 	return extent;
 }
@@ -390,41 +390,41 @@ void trn_emit_branch(struct trn_builder *builder, unsigned int engine, uint32_t 
 
 /** Memory to SBUF or PSUM, on ring @ring. */
 void trn_emit_load(struct trn_builder *builder, unsigned int engine, uint32_t ring,
-		   struct trn_extent extent, struct trn_operand to, struct trn_slice from);
+		   struct trn_tile extent, struct trn_operand to, struct trn_slice from);
 /** SBUF or PSUM to memory, on ring @ring. */
 void trn_emit_store(struct trn_builder *builder, unsigned int engine, uint32_t ring,
-		    struct trn_extent extent, struct trn_operand from, struct trn_slice to);
+		    struct trn_tile extent, struct trn_operand from, struct trn_slice to);
 
 /* ---- Tensor engine ---------------------------------------------------------- */
 
 /** Loads the stationary matrix; @pack as in isa.rst, @scale for MX types, else NULL. */
-void trn_emit_load_stationary(struct trn_builder *builder, struct trn_extent extent,
+void trn_emit_load_stationary(struct trn_builder *builder, struct trn_tile extent,
 			      unsigned int pack, struct trn_operand in,
 			      const struct trn_operand *scale);
 /** Multiplies; @extent and @in are of the moving matrix; @accumulate adds to what is in @out. */
-void trn_emit_matmul(struct trn_builder *builder, struct trn_extent extent, unsigned int pack,
+void trn_emit_matmul(struct trn_builder *builder, struct trn_tile extent, unsigned int pack,
 		     struct trn_operand out, struct trn_operand in, const struct trn_operand *scale,
 		     bool accumulate);
 /** @extent is @in's; @out has its partitions as columns. */
-void trn_emit_transpose(struct trn_builder *builder, struct trn_extent extent,
-			struct trn_operand out, struct trn_operand in);
+void trn_emit_transpose(struct trn_builder *builder, struct trn_tile extent, struct trn_operand out,
+			struct trn_operand in);
 
 /* ---- Vector, scalar and gpsimd engine ---------------------------------------- */
 
 /** @out = @in, converted. */
-void trn_emit_copy(struct trn_builder *builder, unsigned int engine, struct trn_extent extent,
+void trn_emit_copy(struct trn_builder *builder, unsigned int engine, struct trn_tile extent,
 		   struct trn_operand out, struct trn_operand in);
 /** @out = @value, which must not be of a partition. */
-void trn_emit_fill(struct trn_builder *builder, unsigned int engine, struct trn_extent extent,
+void trn_emit_fill(struct trn_builder *builder, unsigned int engine, struct trn_tile extent,
 		   struct trn_operand out, struct trn_scalar value);
 /** @out = @a @operation @b. */
 void trn_emit_tensor_tensor(struct trn_builder *builder, unsigned int engine,
-			    struct trn_extent extent, unsigned int operation,
-			    struct trn_operand out, struct trn_operand a, struct trn_operand b);
+			    struct trn_tile extent, unsigned int operation, struct trn_operand out,
+			    struct trn_operand a, struct trn_operand b);
 /** @out = (@in @operation0 @scalar0) @operation1 @scalar1; @scalars is NULL if none is of a
  * partition. */
 void trn_emit_tensor_scalar(struct trn_builder *builder, unsigned int engine,
-			    struct trn_extent extent, struct trn_operand out, struct trn_operand in,
+			    struct trn_tile extent, struct trn_operand out, struct trn_operand in,
 			    unsigned int operation0, struct trn_scalar scalar0,
 			    unsigned int operation1, struct trn_scalar scalar1,
 			    const struct trn_operand *scalars);
@@ -432,14 +432,14 @@ void trn_emit_tensor_scalar(struct trn_builder *builder, unsigned int engine,
 /* ---- Vector engine -------------------------------------------------------------- */
 
 /** @axes: TRN_FLAG_AXIS_*, which @out has size 1 along. */
-void trn_emit_reduce(struct trn_builder *builder, struct trn_extent extent, unsigned int operation,
+void trn_emit_reduce(struct trn_builder *builder, struct trn_tile extent, unsigned int operation,
 		     unsigned int axes, struct trn_operand out, struct trn_operand in);
 /** @out = @condition ≠ 0 ? @in : @out. */
-void trn_emit_select(struct trn_builder *builder, struct trn_extent extent, struct trn_operand out,
+void trn_emit_select(struct trn_builder *builder, struct trn_tile extent, struct trn_operand out,
 		     struct trn_operand condition, struct trn_operand in);
 /** @out: count, mean, and sum of squared differences, along i. */
-void trn_emit_bn_stats(struct trn_builder *builder, struct trn_extent extent,
-		       struct trn_operand out, struct trn_operand in);
+void trn_emit_bn_stats(struct trn_builder *builder, struct trn_tile extent, struct trn_operand out,
+		       struct trn_operand in);
 /** @out: mean and variance, along i, of @triples of bn_stats, that are along i of @in, and their
  * numbers along j. */
 void trn_emit_bn_aggregate(struct trn_builder *builder, uint32_t partitions, uint32_t triples,
@@ -448,34 +448,34 @@ void trn_emit_bn_aggregate(struct trn_builder *builder, uint32_t partitions, uin
 /* ---- Scalar engine ---------------------------------------------------------------- */
 
 /** @out = @function(@in × @scale + @bias); @scalars as for tensor_scalar. */
-void trn_emit_activate(struct trn_builder *builder, struct trn_extent extent, unsigned int function,
+void trn_emit_activate(struct trn_builder *builder, struct trn_tile extent, unsigned int function,
 		       struct trn_operand out, struct trn_operand in, struct trn_scalar scale,
 		       struct trn_scalar bias, const struct trn_operand *scalars);
 
 /* ---- GpSimd engine ------------------------------------------------------------------ */
 
 /** Numbers @base + p × @step[0] + i × @step[1] + j × @step[2] + k × @step[3]. */
-void trn_emit_iota(struct trn_builder *builder, struct trn_extent extent, struct trn_operand out,
+void trn_emit_iota(struct trn_builder *builder, struct trn_tile extent, struct trn_operand out,
 		   int32_t base, const int32_t step[4]);
 /** @out = that number ≥ 0 ? @in : @fill. */
-void trn_emit_mask(struct trn_builder *builder, struct trn_extent extent, struct trn_operand out,
+void trn_emit_mask(struct trn_builder *builder, struct trn_tile extent, struct trn_operand out,
 		   struct trn_operand in, int32_t base, const int32_t step[4],
 		   struct trn_scalar fill);
 /** @out = element number @index of @in, which has @count along i. */
-void trn_emit_gather(struct trn_builder *builder, struct trn_extent extent, struct trn_operand out,
+void trn_emit_gather(struct trn_builder *builder, struct trn_tile extent, struct trn_operand out,
 		     struct trn_operand in, struct trn_operand index, uint32_t count);
 /** Element number @index of @out, which has @count along i, = @in. */
-void trn_emit_scatter(struct trn_builder *builder, struct trn_extent extent, struct trn_operand out,
+void trn_emit_scatter(struct trn_builder *builder, struct trn_tile extent, struct trn_operand out,
 		      struct trn_operand in, struct trn_operand index, uint32_t count);
 /** @out = partition number @index of @in, which has @count. */
-void trn_emit_partition_shuffle(struct trn_builder *builder, struct trn_extent extent,
+void trn_emit_partition_shuffle(struct trn_builder *builder, struct trn_tile extent,
 				struct trn_operand out, struct trn_operand in,
 				struct trn_operand index, uint32_t count);
 /** @out = first partition of @in, in all partitions. */
-void trn_emit_partition_broadcast(struct trn_builder *builder, struct trn_extent extent,
+void trn_emit_partition_broadcast(struct trn_builder *builder, struct trn_tile extent,
 				  struct trn_operand out, struct trn_operand in);
 /** @out: the @count largest along i, @index: which they were. */
-void trn_emit_top_k(struct trn_builder *builder, struct trn_extent extent, struct trn_operand out,
+void trn_emit_top_k(struct trn_builder *builder, struct trn_tile extent, struct trn_operand out,
 		    struct trn_operand index, struct trn_operand in, uint32_t count);
 
 /* ---- Sync engine ----------------------------------------------------------------------- */

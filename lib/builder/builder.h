@@ -59,10 +59,10 @@ bool builder_begin(struct trn_builder *builder, unsigned int engine, uint8_t opc
 void builder_append(struct trn_builder *builder, struct trn_instruction instruction);
 
 /* The parts of instructions: false after a mistake. */
-bool builder_extent(struct trn_builder *builder, const struct trn_extent *extent,
-		    uint8_t *partitions, __le16 size[3]);
+bool builder_extent(struct trn_builder *builder, const struct trn_tile *extent, uint8_t *partitions,
+		    __le16 size[3]);
 bool builder_operand(struct trn_builder *builder, const char *which,
-		     const struct trn_operand *operand, const struct trn_extent *extent,
+		     const struct trn_operand *operand, const struct trn_tile *extent,
 		     unsigned int pack, struct trn_access_pattern *pattern);
 bool builder_register(struct trn_builder *builder, uint32_t number);
 bool builder_variable(struct trn_builder *builder, uint32_t number);

@@ -87,7 +87,7 @@ void trn_emit_branch(struct trn_builder *builder, unsigned int engine, uint32_t 
 /* ---- DMA ------------------------------------------------------------------------------ */
 
 /* Without a register it is known which bytes of the variable are moved. */
-static bool check_memory(struct trn_builder *builder, const struct trn_extent *extent,
+static bool check_memory(struct trn_builder *builder, const struct trn_tile *extent,
 			 const struct trn_slice *memory)
 {
 	const struct trn_neff_variable *variable =
@@ -118,8 +118,8 @@ static bool is_moved(uint32_t dtype)
 }
 
 static void transfer(struct trn_builder *builder, unsigned int engine, uint8_t opcode,
-		     uint32_t ring, const struct trn_extent *extent,
-		     const struct trn_operand *local, const struct trn_slice *memory)
+		     uint32_t ring, const struct trn_tile *extent, const struct trn_operand *local,
+		     const struct trn_slice *memory)
 {
 	struct trn_instruction instruction = {
 		.opcode = opcode,
@@ -157,13 +157,13 @@ static void transfer(struct trn_builder *builder, unsigned int engine, uint8_t o
 }
 
 void trn_emit_load(struct trn_builder *builder, unsigned int engine, uint32_t ring,
-		   struct trn_extent extent, struct trn_operand to, struct trn_slice from)
+		   struct trn_tile extent, struct trn_operand to, struct trn_slice from)
 {
 	transfer(builder, engine, TRN_OP_DMA_LOAD, ring, &extent, &to, &from);
 }
 
 void trn_emit_store(struct trn_builder *builder, unsigned int engine, uint32_t ring,
-		    struct trn_extent extent, struct trn_operand from, struct trn_slice to)
+		    struct trn_tile extent, struct trn_operand from, struct trn_slice to)
 {
 	transfer(builder, engine, TRN_OP_DMA_STORE, ring, &extent, &from, &to);
 }

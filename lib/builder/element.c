@@ -28,7 +28,7 @@ static bool check_operation(struct trn_builder *builder, unsigned int operation)
 
 /* Begins an instruction with an output. */
 static bool element(struct trn_builder *builder, unsigned int engine, uint8_t opcode,
-		    const struct trn_extent *extent, struct trn_instruction *instruction)
+		    const struct trn_tile *extent, struct trn_instruction *instruction)
 {
 	*instruction = (struct trn_instruction){ .opcode = opcode };
 	return builder_begin(builder, engine, opcode) &&
@@ -37,13 +37,13 @@ static bool element(struct trn_builder *builder, unsigned int engine, uint8_t op
 }
 
 static bool out(struct trn_builder *builder, const struct trn_operand *operand,
-		const struct trn_extent *extent, struct trn_instruction *instruction)
+		const struct trn_tile *extent, struct trn_instruction *instruction)
 {
 	return builder_operand(builder, "out", operand, extent, 1, &instruction->element.out);
 }
 
 static bool in(struct trn_builder *builder, unsigned int number, const struct trn_operand *operand,
-	       const struct trn_extent *extent, struct trn_instruction *instruction)
+	       const struct trn_tile *extent, struct trn_instruction *instruction)
 {
 	return builder_operand(builder, number ? "second input" : "input", operand, extent, 1,
 			       &instruction->element.in[number]);
@@ -51,7 +51,7 @@ static bool in(struct trn_builder *builder, unsigned int number, const struct tr
 
 /* ---- three engines ------------------------------------------------------------------------ */
 
-void trn_emit_copy(struct trn_builder *builder, unsigned int engine, struct trn_extent extent,
+void trn_emit_copy(struct trn_builder *builder, unsigned int engine, struct trn_tile extent,
 		   struct trn_operand to, struct trn_operand from)
 {
 	struct trn_instruction instruction;
@@ -62,7 +62,7 @@ void trn_emit_copy(struct trn_builder *builder, unsigned int engine, struct trn_
 		builder_append(builder, instruction);
 }
 
-void trn_emit_fill(struct trn_builder *builder, unsigned int engine, struct trn_extent extent,
+void trn_emit_fill(struct trn_builder *builder, unsigned int engine, struct trn_tile extent,
 		   struct trn_operand to, struct trn_scalar value)
 {
 	struct trn_instruction instruction;
@@ -79,7 +79,7 @@ void trn_emit_fill(struct trn_builder *builder, unsigned int engine, struct trn_
 }
 
 void trn_emit_tensor_tensor(struct trn_builder *builder, unsigned int engine,
-			    struct trn_extent extent, unsigned int operation, struct trn_operand to,
+			    struct trn_tile extent, unsigned int operation, struct trn_operand to,
 			    struct trn_operand a, struct trn_operand b)
 {
 	struct trn_instruction instruction;
@@ -94,11 +94,11 @@ void trn_emit_tensor_tensor(struct trn_builder *builder, unsigned int engine,
 }
 
 /* The scalars, and in[1] with those that are of each partition. */
-static bool scalars(struct trn_builder *builder, const struct trn_extent *extent,
+static bool scalars(struct trn_builder *builder, const struct trn_tile *extent,
 		    const struct trn_scalar scalar[2], const struct trn_operand *of_partitions,
 		    struct trn_instruction *instruction)
 {
-	struct trn_extent pair = trn_extent(extent->partitions, scalar[1].of_partition ? 2 : 1);
+	struct trn_tile pair = trn_tile(extent->partitions, scalar[1].of_partition ? 2 : 1);
 	struct trn_operand operand;
 	unsigned int i;
 
@@ -120,10 +120,10 @@ static bool scalars(struct trn_builder *builder, const struct trn_extent *extent
 }
 
 void trn_emit_tensor_scalar(struct trn_builder *builder, unsigned int engine,
-			    struct trn_extent extent, struct trn_operand to,
-			    struct trn_operand from, unsigned int operation0,
-			    struct trn_scalar scalar0, unsigned int operation1,
-			    struct trn_scalar scalar1, const struct trn_operand *of_partitions)
+			    struct trn_tile extent, struct trn_operand to, struct trn_operand from,
+			    unsigned int operation0, struct trn_scalar scalar0,
+			    unsigned int operation1, struct trn_scalar scalar1,
+			    const struct trn_operand *of_partitions)
 {
 	const struct trn_scalar scalar[2] = { scalar0, scalar1 };
 	struct trn_instruction instruction;
@@ -142,11 +142,11 @@ void trn_emit_tensor_scalar(struct trn_builder *builder, unsigned int engine,
 /* ---- vector -----------------------------------------------------------------------------------
  */
 
-void trn_emit_reduce(struct trn_builder *builder, struct trn_extent extent, unsigned int operation,
+void trn_emit_reduce(struct trn_builder *builder, struct trn_tile extent, unsigned int operation,
 		     unsigned int axes, struct trn_operand to, struct trn_operand from)
 {
 	static const unsigned int axis[3] = { TRN_FLAG_AXIS_I, TRN_FLAG_AXIS_J, TRN_FLAG_AXIS_K };
-	struct trn_extent reduced = extent;
+	struct trn_tile reduced = extent;
 	struct trn_instruction instruction;
 	unsigned int i, all = 0;
 
@@ -174,7 +174,7 @@ void trn_emit_reduce(struct trn_builder *builder, struct trn_extent extent, unsi
 	builder_append(builder, instruction);
 }
 
-void trn_emit_select(struct trn_builder *builder, struct trn_extent extent, struct trn_operand to,
+void trn_emit_select(struct trn_builder *builder, struct trn_tile extent, struct trn_operand to,
 		     struct trn_operand condition, struct trn_operand from)
 {
 	struct trn_instruction instruction;
@@ -186,11 +186,11 @@ void trn_emit_select(struct trn_builder *builder, struct trn_extent extent, stru
 		builder_append(builder, instruction);
 }
 
-static void statistics(struct trn_builder *builder, uint8_t opcode, const struct trn_extent *extent,
+static void statistics(struct trn_builder *builder, uint8_t opcode, const struct trn_tile *extent,
 		       uint32_t results, const struct trn_operand *to,
 		       const struct trn_operand *from)
 {
-	const struct trn_extent result = trn_extent(extent->partitions, results);
+	const struct trn_tile result = trn_tile(extent->partitions, results);
 	struct trn_instruction instruction;
 
 	if (element(builder, TRN_ENGINE_VECTOR, opcode, extent, &instruction) &&
@@ -198,7 +198,7 @@ static void statistics(struct trn_builder *builder, uint8_t opcode, const struct
 		builder_append(builder, instruction);
 }
 
-void trn_emit_bn_stats(struct trn_builder *builder, struct trn_extent extent, struct trn_operand to,
+void trn_emit_bn_stats(struct trn_builder *builder, struct trn_tile extent, struct trn_operand to,
 		       struct trn_operand from)
 {
 	statistics(builder, TRN_OP_BN_STATS, &extent, TRIPLE, &to, &from);
@@ -207,7 +207,7 @@ void trn_emit_bn_stats(struct trn_builder *builder, struct trn_extent extent, st
 void trn_emit_bn_aggregate(struct trn_builder *builder, uint32_t partitions, uint32_t triples,
 			   struct trn_operand to, struct trn_operand from)
 {
-	const struct trn_extent extent = trn_extent_3d(partitions, triples, TRIPLE, 1);
+	const struct trn_tile extent = trn_tile_3d(partitions, triples, TRIPLE, 1);
 
 	statistics(builder, TRN_OP_BN_AGGREGATE, &extent, 2, &to, &from);
 }
@@ -215,7 +215,7 @@ void trn_emit_bn_aggregate(struct trn_builder *builder, uint32_t partitions, uin
 /* ---- scalar
  * --------------------------------------------------------------------------------------- */
 
-void trn_emit_activate(struct trn_builder *builder, struct trn_extent extent, unsigned int function,
+void trn_emit_activate(struct trn_builder *builder, struct trn_tile extent, unsigned int function,
 		       struct trn_operand to, struct trn_operand from, struct trn_scalar scale,
 		       struct trn_scalar bias, const struct trn_operand *of_partitions)
 {
@@ -238,7 +238,7 @@ void trn_emit_activate(struct trn_builder *builder, struct trn_extent extent, un
 /* ---- gpsimd
  * --------------------------------------------------------------------------------------- */
 
-static bool affine(struct trn_builder *builder, uint8_t opcode, const struct trn_extent *extent,
+static bool affine(struct trn_builder *builder, uint8_t opcode, const struct trn_tile *extent,
 		   const struct trn_operand *to, int32_t base, const int32_t step[4],
 		   struct trn_instruction *instruction)
 {
@@ -256,7 +256,7 @@ static bool affine(struct trn_builder *builder, uint8_t opcode, const struct trn
 	       builder_operand(builder, "out", to, extent, 1, &instruction->affine.out);
 }
 
-void trn_emit_iota(struct trn_builder *builder, struct trn_extent extent, struct trn_operand to,
+void trn_emit_iota(struct trn_builder *builder, struct trn_tile extent, struct trn_operand to,
 		   int32_t base, const int32_t step[4])
 {
 	struct trn_instruction instruction;
@@ -265,7 +265,7 @@ void trn_emit_iota(struct trn_builder *builder, struct trn_extent extent, struct
 		builder_append(builder, instruction);
 }
 
-void trn_emit_mask(struct trn_builder *builder, struct trn_extent extent, struct trn_operand to,
+void trn_emit_mask(struct trn_builder *builder, struct trn_tile extent, struct trn_operand to,
 		   struct trn_operand from, int32_t base, const int32_t step[4],
 		   struct trn_scalar fill)
 {
@@ -283,10 +283,10 @@ void trn_emit_mask(struct trn_builder *builder, struct trn_extent extent, struct
 }
 
 /* Moves elements from place to place; the device checks the indexes. */
-static void move(struct trn_builder *builder, uint8_t opcode, const struct trn_extent *extent,
-		 const struct trn_operand *to, const struct trn_extent *to_extent,
-		 const struct trn_operand *from, const struct trn_extent *from_extent,
-		 const struct trn_operand *index, const struct trn_extent *index_extent,
+static void move(struct trn_builder *builder, uint8_t opcode, const struct trn_tile *extent,
+		 const struct trn_operand *to, const struct trn_tile *to_extent,
+		 const struct trn_operand *from, const struct trn_tile *from_extent,
+		 const struct trn_operand *index, const struct trn_tile *index_extent,
 		 uint32_t count)
 {
 	struct trn_instruction instruction;
@@ -300,48 +300,48 @@ static void move(struct trn_builder *builder, uint8_t opcode, const struct trn_e
 	builder_append(builder, instruction);
 }
 
-void trn_emit_gather(struct trn_builder *builder, struct trn_extent extent, struct trn_operand to,
+void trn_emit_gather(struct trn_builder *builder, struct trn_tile extent, struct trn_operand to,
 		     struct trn_operand from, struct trn_operand index, uint32_t count)
 {
-	const struct trn_extent table = trn_extent(extent.partitions, count);
+	const struct trn_tile table = trn_tile(extent.partitions, count);
 
 	move(builder, TRN_OP_GATHER, &extent, &to, &extent, &from, &table, &index, &extent, count);
 }
 
-void trn_emit_scatter(struct trn_builder *builder, struct trn_extent extent, struct trn_operand to,
+void trn_emit_scatter(struct trn_builder *builder, struct trn_tile extent, struct trn_operand to,
 		      struct trn_operand from, struct trn_operand index, uint32_t count)
 {
-	const struct trn_extent table = trn_extent(extent.partitions, count);
+	const struct trn_tile table = trn_tile(extent.partitions, count);
 
 	move(builder, TRN_OP_SCATTER, &extent, &to, &table, &from, &extent, &index, &extent, count);
 }
 
-void trn_emit_partition_shuffle(struct trn_builder *builder, struct trn_extent extent,
+void trn_emit_partition_shuffle(struct trn_builder *builder, struct trn_tile extent,
 				struct trn_operand to, struct trn_operand from,
 				struct trn_operand index, uint32_t count)
 {
-	const struct trn_extent map = trn_extent(extent.partitions, 1);
-	struct trn_extent source = extent;
+	const struct trn_tile map = trn_tile(extent.partitions, 1);
+	struct trn_tile source = extent;
 
 	source.partitions = count;
 	move(builder, TRN_OP_PARTITION_SHUFFLE, &extent, &to, &extent, &from, &source, &index, &map,
 	     count);
 }
 
-void trn_emit_partition_broadcast(struct trn_builder *builder, struct trn_extent extent,
+void trn_emit_partition_broadcast(struct trn_builder *builder, struct trn_tile extent,
 				  struct trn_operand to, struct trn_operand from)
 {
-	struct trn_extent source = extent;
+	struct trn_tile source = extent;
 
 	source.partitions = 1;
 	move(builder, TRN_OP_PARTITION_BROADCAST, &extent, &to, &extent, &from, &source, NULL, NULL,
 	     0);
 }
 
-void trn_emit_top_k(struct trn_builder *builder, struct trn_extent extent, struct trn_operand to,
+void trn_emit_top_k(struct trn_builder *builder, struct trn_tile extent, struct trn_operand to,
 		    struct trn_operand index, struct trn_operand from, uint32_t count)
 {
-	const struct trn_extent found = trn_extent(extent.partitions, count);
+	const struct trn_tile found = trn_tile(extent.partitions, count);
 	struct trn_instruction instruction;
 
 	if (!element(builder, TRN_ENGINE_GPSIMD, TRN_OP_TOP_K, &extent, &instruction) ||

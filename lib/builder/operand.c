@@ -5,8 +5,8 @@
 #include "../neff/neff.h"
 #include "builder.h"
 
-bool builder_extent(struct trn_builder *builder, const struct trn_extent *extent,
-		    uint8_t *partitions, __le16 size[3])
+bool builder_extent(struct trn_builder *builder, const struct trn_tile *extent, uint8_t *partitions,
+		    __le16 size[3])
 {
 	uint64_t elements = 1;
 	bool good = extent->partitions && extent->partitions <= TRN_PARTITIONS;
@@ -52,7 +52,7 @@ bool builder_variable(struct trn_builder *builder, uint32_t number)
 
 /* Without a register it is known which bytes of a partition the elements are in. */
 static bool check_range(struct trn_builder *builder, const char *which,
-			const struct trn_operand *operand, const struct trn_extent *extent,
+			const struct trn_operand *operand, const struct trn_tile *extent,
 			int64_t unit, uint32_t per_unit)
 {
 	int64_t low = operand->offset, high = operand->offset + unit;
@@ -83,7 +83,7 @@ static bool check_range(struct trn_builder *builder, const char *which,
 }
 
 bool builder_operand(struct trn_builder *builder, const char *which,
-		     const struct trn_operand *operand, const struct trn_extent *extent,
+		     const struct trn_operand *operand, const struct trn_tile *extent,
 		     unsigned int pack, struct trn_access_pattern *pattern)
 {
 	const struct neff_dtype *dtype = neff_dtype(operand->dtype);

@@ -7,7 +7,7 @@
 #define MX_PACK 4
 
 static bool check_bank(struct trn_builder *builder, const struct trn_operand *out,
-		       const struct trn_extent *extent)
+		       const struct trn_tile *extent)
 {
 	int64_t low = out->offset, high = out->offset;
 	unsigned int i;
@@ -33,17 +33,17 @@ static bool check_bank(struct trn_builder *builder, const struct trn_operand *ou
 	return false;
 }
 
-static uint32_t columns(const struct trn_extent *extent)
+static uint32_t columns(const struct trn_tile *extent)
 {
 	return extent->size[0] * extent->size[1] * extent->size[2];
 }
 
 /* The matrix that both instructions have. */
-static bool matrix(struct trn_builder *builder, const struct trn_extent *extent, unsigned int pack,
+static bool matrix(struct trn_builder *builder, const struct trn_tile *extent, unsigned int pack,
 		   const struct trn_operand *in, const struct trn_operand *scale,
 		   uint32_t most_columns, struct trn_instruction *instruction)
 {
-	struct trn_extent scales = *extent;
+	struct trn_tile scales = *extent;
 
 	if (pack != 1 && pack != 2 && pack != MX_PACK) {
 		trn_builder_fail(builder, "pack is %u, must be 1, 2 or 4", pack);
@@ -70,7 +70,7 @@ static bool matrix(struct trn_builder *builder, const struct trn_extent *extent,
 	return builder_operand(builder, "scale", scale, &scales, 1, &instruction->tensor.scale);
 }
 
-void trn_emit_load_stationary(struct trn_builder *builder, struct trn_extent extent,
+void trn_emit_load_stationary(struct trn_builder *builder, struct trn_tile extent,
 			      unsigned int pack, struct trn_operand in,
 			      const struct trn_operand *scale)
 {
@@ -81,7 +81,7 @@ void trn_emit_load_stationary(struct trn_builder *builder, struct trn_extent ext
 		builder_append(builder, instruction);
 }
 
-void trn_emit_matmul(struct trn_builder *builder, struct trn_extent extent, unsigned int pack,
+void trn_emit_matmul(struct trn_builder *builder, struct trn_tile extent, unsigned int pack,
 		     struct trn_operand out, struct trn_operand in, const struct trn_operand *scale,
 		     bool accumulate)
 {
@@ -90,7 +90,7 @@ void trn_emit_matmul(struct trn_builder *builder, struct trn_extent extent, unsi
 		.flags = accumulate ? TRN_FLAG_ACCUMULATE : 0,
 	};
 	/* How many partitions it has is known of the stationary matrix alone. */
-	struct trn_extent sums = extent;
+	struct trn_tile sums = extent;
 
 	sums.partitions = 1;
 	if (builder_begin(builder, TRN_ENGINE_TENSOR, TRN_OP_MATMUL) &&
@@ -100,14 +100,14 @@ void trn_emit_matmul(struct trn_builder *builder, struct trn_extent extent, unsi
 		builder_append(builder, instruction);
 }
 
-void trn_emit_transpose(struct trn_builder *builder, struct trn_extent extent,
-			struct trn_operand out, struct trn_operand in)
+void trn_emit_transpose(struct trn_builder *builder, struct trn_tile extent, struct trn_operand out,
+			struct trn_operand in)
 {
 	struct trn_instruction instruction = {
 		.opcode = TRN_OP_TRANSPOSE,
 		.tensor = { .pack = 1 },
 	};
-	struct trn_extent transposed = trn_extent(columns(&extent), extent.partitions);
+	struct trn_tile transposed = trn_tile(columns(&extent), extent.partitions);
 
 	if (!builder_begin(builder, TRN_ENGINE_TENSOR, TRN_OP_TRANSPOSE) ||
 	    !builder_extent(builder, &extent, &instruction.tensor.rows, instruction.tensor.size))

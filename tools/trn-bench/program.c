@@ -9,7 +9,7 @@
 static void write_image(void *memory, const struct trn_instruction *stream, uint32_t count)
 {
 	uint64_t bytes = count * sizeof(*stream);
-	struct trn_program header = {
+	struct trn_program_header header = {
 		.magic = htole32(TRN_PROGRAM_MAGIC),
 		.version = htole32(TRN_PROGRAM_VERSION),
 		.size = htole64(sizeof(header) + bytes),
