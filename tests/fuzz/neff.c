@@ -15,6 +15,7 @@
 #include <trn/trn_neff.h>
 
 #define ALLOWANCE (64 << 20) /* bytes at once, beyond the file itself */
+#define MEMBERS	  64	     /* at most */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -94,9 +95,12 @@ static void use_file(const uint8_t *data, size_t size)
 static void add_members(struct craft_file *file, const uint8_t *data, size_t size)
 {
 	char name[101];
+	int i;
 
 	craft_begin(file, size ? *data : 1);
-	for (data += !!size, size -= !!size; size;) {
+	data += !!size;
+	size -= !!size;
+	for (i = 0; i < MEMBERS && size; i++) {
 		const uint8_t *end = memchr(data, '\n', size);
 		size_t length, bytes;
 
