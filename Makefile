@@ -67,6 +67,7 @@ include tools/trn-neff/build.mk
 include tools/trn-run/build.mk
 include kernel/build.mk
 include $(wildcard tests/unit/*/build.mk)
+include tests/bench/build.mk
 include tests/fuzz/build.mk
 include tests/vm/build.mk
 
@@ -146,6 +147,9 @@ check-guest: guest	## tests in guests, on the kernels LANES
 	$(Q)tests/vm/run-lanes $(LANES) contract
 
 bench: guest	## benchmarks
+	$(Q)$(world_make) bench-programs
+	$(Q)$(WORLD) run -- build/world/tests/bench/matmul
+	$(Q)$(WORLD) run -- build/world/tests/bench/neff-load
 	$(Q)$(TRN_VM) run --chips 1 -- sh -c 'trn-bench copy --size 4K-256M --repeat 5 && \
 		echo "The same, one copy at a time:" && \
 		trn-bench copy --size 4K-256M --repeat 5 --in-flight 1'

@@ -9,11 +9,11 @@ $(O)/tests/fuzz/$(1): BUILD_LDFLAGS += -fsanitize=fuzzer -fprofile-instr-generat
 fuzz_targets += $(O)/tests/fuzz/$(1)
 endef
 
-$(eval $(call fuzz_target,neff,$(addprefix tests/fuzz/,neff.c check.c) $(addprefix tests/unit/neff/,craft.c meter.c),\
+$(eval $(call fuzz_target,neff,tests/fuzz/neff.c tests/check_abort.c $(addprefix tests/unit/neff/,craft.c meter.c),\
 	$(neff_packages),$(LIBTRN)))
 $(eval $(call fuzz_target,assembler,tests/fuzz/assembler.c $(addprefix tools/trn-neff/,asm.c instruction.c),\
 	$(neff_packages),$(LIBTRN)))
-$(eval $(call fuzz_target,core,$(addprefix tests/fuzz/,core.c check.c) $(addprefix tests/unit/model/,rig.c program.c) \
+$(eval $(call fuzz_target,core,tests/fuzz/core.c tests/check_abort.c $(addprefix tests/unit/model/,rig.c program.c) \
 	$(vdev_model_sources),$(vdev_model_packages),-lm))
 
 $(eval $(call link,$(O)/tests/fuzz/seeds,tests/fuzz/seeds.c $(addprefix tools/trn-neff/,asm.c instruction.c),\
