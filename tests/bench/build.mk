@@ -13,3 +13,4 @@ $(eval $(call bench_program,neff-load,$(addprefix tests/bench/,neff_load.c timin
 
 .PHONY: bench-programs
 bench-programs: $(bench_programs)
+	@:

@@ -21,7 +21,9 @@ $(eval $(call link,$(O)/tests/fuzz/seeds,tests/fuzz/seeds.c $(addprefix tools/tr
 
 .PHONY: fuzz-targets fuzz-seeds fuzz-run
 fuzz-targets: $(fuzz_targets)
+	@:
 fuzz-seeds: $(O)/tests/fuzz/seeds
+	@:
 
 fuzz-run:	# the targets one by one, in the world
 	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_RUNS=$(FUZZ_RUNS) tests/fuzz/run $(O) build/world/tests/fuzz/seeds $(fuzz_targets)
