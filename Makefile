@@ -69,6 +69,8 @@ include tools/trn-program/build.mk
 include kernel/build.mk
 include $(wildcard tests/unit/*/build.mk)
 include Documentation/examples/build.mk
+include tests/bench/build.mk
+include tests/fuzz/build.mk
 include tests/vm/build.mk
 
 all: $(libraries) $(programs)	## library and tools for this machine
@@ -100,9 +102,13 @@ TRN_VM := tools/vm/trn-vm
 JOBS := -j$(shell nproc)
 world_make = $(WORLD) run -- make --no-print-directory $(JOBS) O=build/world CC=gcc
 LANES ?= stable backports debug
+FUZZ_SECONDS ?= 60
+FUZZ_RUNS ?=
 lint_outputs = $(addprefix build/world/,werror clang kernel/checkpatch kernel/lint-*)
 
-.PHONY: world guest demo check check-native check-guest check-lint bench bench-programs
+fuzz_make = $(world_make) O=build/world/fuzz CC=clang SAN=address,undefined CFLAGS="$(FUZZ_CFLAGS)"
+
+.PHONY: world guest demo check check-native check-fuzz check-guest check-lint fuzz bench bench-programs
 world:	## sysroot and debug kernel, in the cache
 	$(Q)$(WORLD) setup
 
@@ -114,12 +120,21 @@ demo: guest	## boot two virtual chips, list them, move bytes through them
 	$(Q)$(TRN_VM) run --chips 2 $(DEMO_ARGS) -- sh -c 'trn-smi list && trn-bench copy'
 
 # What passed is not run again while nothing has changed, unless FORCE=1.
-check: check-native check-lint check-guest	## everything CI runs
+check: check-native check-lint check-fuzz check-guest	## everything CI runs
 
 check-native:	## unit tests and sanitizers, ABI layout, in the world
 	$(Q)$(WORLD) sysroot
 	$(Q)tests/unit/if-changed
 	$(Q)$(world_make) check-unit-all
+
+check-fuzz:	## what reads files, texts and instructions, on random input
+	$(Q)$(WORLD) sysroot
+	$(Q)$(world_make) fuzz-seeds
+	$(Q)$(fuzz_make) fuzz-targets
+	$(Q)$(fuzz_make) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_RUNS=$(FUZZ_RUNS) fuzz-run
+
+fuzz:	## the same, also if nothing has changed
+	$(Q)$(MAKE) --no-print-directory check-fuzz FORCE=1
 
 check-lint:	## compiler warnings as errors, sparse, checkpatch
 	$(Q)$(WORLD) sysroot
@@ -134,6 +149,9 @@ check-guest: guest	## tests in guests, on the kernels LANES
 	$(Q)tests/vm/run-lanes $(LANES) contract
 
 bench: guest	## benchmarks
+	$(Q)$(world_make) bench-programs
+	$(Q)$(WORLD) run -- build/world/tests/bench/matmul
+	$(Q)$(WORLD) run -- build/world/tests/bench/neff-load
 	$(Q)$(TRN_VM) run --chips 1 -- sh -c 'trn-bench copy --size 4K-256M --repeat 5 && \
 		echo "The same, one copy at a time:" && \
 		trn-bench copy --size 4K-256M --repeat 5 --in-flight 1'
@@ -151,4 +169,5 @@ help:	## this list
 	@echo "Variables: O=DIR output (build), V=1 show commands, DEMO_ARGS=… for trn-vm,"
 	@echo "LANES='stable backports debug' kernels for check-guest (all),"
 	@echo "FORCE=1 also tests and checks that passed and that nothing has changed for,"
+	@echo "FUZZ_SECONDS=60 for each target of fuzz, or FUZZ_RUNS=N executions,"
 	@echo "TRN_CACHE=DIR world's cache, TRN_LONG=1 long counts in tests."

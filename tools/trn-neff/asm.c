@@ -100,6 +100,7 @@ static int take_string(struct assembly *assembly, char **string)
 	const char *start;
 	char *to;
 
+	*string = NULL;
 	skip_space(assembly);
 	start = assembly->at;
 	if (assembly->at == assembly->end || *assembly->at != '"')
@@ -584,7 +585,7 @@ static int write_file(const char *path, const void *file, uint64_t size)
 	return 0;
 }
 
-static int write_program(const struct assembly *assembly, const char *path)
+static int make_file(const struct assembly *assembly, void **file, uint64_t *size)
 {
 	struct trn_neff_core *cores = calloc(assembly->num_cores ?: 1, sizeof(*cores));
 	const struct trn_neff neff = {
@@ -593,8 +594,6 @@ static int write_program(const struct assembly *assembly, const char *path)
 		.cores = cores,
 		.num_cores = assembly->num_cores,
 	};
-	uint64_t size;
-	void *file;
 	uint32_t i;
 	int error, engine;
 
@@ -615,11 +614,7 @@ static int write_program(const struct assembly *assembly, const char *path)
 				.count = core->streams[engine].count,
 			};
 	}
-	error = trn_neff_write(&neff, &file, &size);
-	if (!error) {
-		error = write_file(path, file, size);
-		free(file);
-	}
+	error = trn_neff_write(&neff, file, size);
 	free(cores);
 	return error;
 }
@@ -641,29 +636,41 @@ static void free_core(struct core *core)
 	free(core);
 }
 
-int neff_assemble(const char *path, const char *to)
+int neff_assemble_text(const char *path, const char *text, uint64_t size, void **file,
+		       uint64_t *file_size)
 {
 	struct assembly assembly = { .path = path, .first_pass = true };
-	uint32_t i, cores;
-	uint8_t *text;
-	uint64_t size;
-	int error = neff_load(path, &text, &size);
+	int error = do_lines(&assembly, text, size);
+	uint32_t i, cores = assembly.num_cores;
 
-	if (error)
-		return error;
-	error = do_lines(&assembly, (const char *)text, size);
-	cores = assembly.num_cores;
 	if (!error) {
 		begin_second_pass(&assembly);
-		error = do_lines(&assembly, (const char *)text, size);
+		error = do_lines(&assembly, text, size);
 	}
 	if (!error)
-		error = write_program(&assembly, to);
+		error = make_file(&assembly, file, file_size);
 	for (i = 0; i < cores; i++)
 		free_core(assembly.cores[i]);
 	free(assembly.cores);
 	free(assembly.name);
 	free(assembly.build);
+	return error;
+}
+
+int neff_assemble(const char *path, const char *to)
+{
+	uint64_t size, file_size;
+	uint8_t *text;
+	void *file;
+	int error = neff_load(path, &text, &size);
+
+	if (error)
+		return error;
+	error = neff_assemble_text(path, (const char *)text, size, &file, &file_size);
+	if (!error) {
+		error = write_file(to, file, file_size);
+		free(file);
+	}
 	free(text);
 	return error;
 }

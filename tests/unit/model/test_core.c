@@ -140,6 +140,70 @@ START_TEST(matmul_shapes)
 }
 END_TEST
 
+/* 2 × (3, 2) elements of b and of out lie as their steps say; the sums are the same anywhere. */
+static void places_of_a_product(uint32_t i, uint32_t j)
+{
+	const float a[4] = { 1, 0, 2, INFINITY },
+		    b[12] = { 1, -2, 3, -4, 5, -6, 1, 0, -1, 2, 0, NAN };
+	struct trn_access_pattern in = program_tile(0x1000, 0, TRN_DTYPE_FP32, 1, 1);
+	struct trn_access_pattern out = program_tile(TRN_PLACE_PSUM, 0, TRN_DTYPE_FP32, 1, 1);
+	struct trn_instruction loads = program_transfer(
+		TRN_OP_DMA_LOAD, 2, 2, program_tile(0, 0, TRN_DTYPE_FP32, 2, 1), 0);
+	struct trn_instruction product = {
+		.opcode = TRN_OP_LOAD_STATIONARY,
+		.tensor = { .rows = 2, .pack = 1, .size = { htole16(2), htole16(1), htole16(1) } },
+	};
+	const __le16 size[3] = { htole16(3), htole16(2), htole16(1) };
+
+	program_clear(&program);
+	memcpy(floats(0), a, sizeof(a));
+	memcpy(floats(64), b, sizeof(b));
+	in.step[0] = out.step[0] = htole16((uint16_t)i);
+	in.step[1] = out.step[1] = htole16((uint16_t)j);
+	program_add(&program, TRN_ENGINE_TENSOR, loads);
+	product.tensor.in = loads.dma.local;
+	program_release(&loads, LOADED, 1);
+	loads.dma.local = in;
+	loads.dma.offset = htole64(64);
+	memcpy(loads.dma.size, size, sizeof(size));
+	loads.dma.stride[0] = htole32(24);
+	loads.dma.stride[2] = htole32(12);
+	program_add(&program, TRN_ENGINE_TENSOR, loads);
+	program_acquire(&product, LOADED, 1);
+	program_add(&program, TRN_ENGINE_TENSOR, product);
+	product = (struct trn_instruction){ .opcode = TRN_OP_MATMUL, .tensor = product.tensor };
+	memcpy(product.tensor.size, size, sizeof(size));
+	product.tensor.in = in;
+	product.tensor.out = out;
+	program_add(&program, TRN_ENGINE_TENSOR, product);
+	product.flags = TRN_FLAG_ACCUMULATE;
+	program_release(&product, DONE, 1);
+	program_add(&program, TRN_ENGINE_TENSOR, product);
+	loads.opcode = TRN_OP_DMA_STORE;
+	loads.dma.local = out;
+	loads.dma.offset = htole64(OUT);
+	program_acquire(&loads, DONE, 1);
+	program_add(&program, TRN_ENGINE_TENSOR, loads);
+	program_runs(&program);
+	for (unsigned int column = 0; column < 6; column++) {
+		for (unsigned int m = 0; m < 2; m++) {
+			float wanted = 2 * (a[m] * b[column] + a[2 + m] * b[6 + column]);
+			uint32_t bits, canonical = 0x7fc00000;
+
+			memcpy(&bits, wanted != wanted ? (float *)&canonical : &wanted, 4);
+			ck_assert_uint_eq(((uint32_t *)floats(OUT))[m * 6 + column], bits);
+		}
+	}
+}
+
+START_TEST(places_of_products)
+{
+	places_of_a_product(1, 3);
+	places_of_a_product(2, 7); /* 0, 2, 4, 7, 9, 11 */
+	places_of_a_product(4, 12);
+}
+END_TEST
+
 START_TEST(loop_counts)
 {
 	struct trn_access_pattern tile = program_tile(0, 0, TRN_DTYPE_INT32, 1, 1);
@@ -311,6 +375,7 @@ Suite *core_suite(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, relu);
 	tcase_add_test(cases, matmul_shapes);
+	tcase_add_test(cases, places_of_products);
 	tcase_add_test(cases, loop_counts);
 	tcase_add_test(cases, deadlock);
 	tcase_add_loop_test(cases, exceptions, 0, sizeof(bad) / sizeof(bad[0]));

@@ -540,6 +540,28 @@ START_TEST(steps)
 }
 END_TEST
 
+/* Whatever is written then, nothing else is. */
+START_TEST(overlap_is_survived)
+{
+	const struct trn_dtype *dtype = trn_dtype(_i);
+	const ptrdiff_t size = dtype->size, count = 32 / dtype->elements;
+	uint8_t memory[1024], same[1024];
+
+	for (unsigned int i = 0; i < sizeof(memory); i++)
+		memory[i] = same[i] = (uint8_t)(i * 7);
+	for (ptrdiff_t shift = -3; shift <= 3; shift++) {
+		uint8_t *from = memory + 400, *to = from + shift * size;
+
+		trn_row_convert((struct trn_row){ dtype, to, size },
+				(struct trn_row){ dtype, from, size }, NULL, 32);
+		if (!shift)
+			ck_assert_mem_eq(memory, same, sizeof(memory));
+		memcpy(to, same + (to - memory), (size_t)(count * size));
+		ck_assert_mem_eq(memory, same, sizeof(memory));
+	}
+}
+END_TEST
+
 /* Each type to each: bits stay, or by way of integers, or by way of FP32. */
 START_TEST(conversions)
 {
@@ -653,6 +675,7 @@ Suite *dtype_suite(void)
 	tcase_add_loop_test(tcase, floats_from_ints, 0, COUNT(int_types));
 	tcase_add_test(tcase, no_other_types);
 	tcase_add_loop_test(tcase, steps, 0, TRN_DTYPE_FP4 + 1);
+	tcase_add_loop_test(tcase, overlap_is_survived, 0, TRN_DTYPE_FP4 + 1);
 	tcase_add_loop_test(tcase, conversions, 0, TRN_DTYPE_FP4 + 1);
 	tcase_add_test(tcase, int32_to_bf16_by_way_of_fp32);
 	tcase_add_test(tcase, mx_scales);

@@ -232,6 +232,8 @@ static const struct {
 	{ ".core\n.engine sync\nx:\nx:\n", "a.s:4:1: label 'x' comes twice" },
 	{ ".core\n.engine sync\n\n nop what=1\n", "a.s:4:6: nop has no field 'what'" },
 	{ ".core\n.variable \"x\n", "a.s:2:11: the text has no closing quote" },
+	{ ".core\n.variable x input fp32\n", "a.s:2:11: expected a text in quotes" },
+	{ ".core\n.ring x 0 in\n", "a.s:2:7: expected a text in quotes" },
 	{ ".core\n.variable \"x\" inpt fp32\n", "a.s:2:15: unknown kind 'inpt'" },
 	{ ".core\n.variable \"x\" input fp31\n", "a.s:2:21: unknown data type 'fp31'" },
 	{ ".core\n.variable \"x\" input fp32 4x\n", "expected a number after 'x'" },

@@ -310,7 +310,7 @@ static void copy_row(struct trn_row to, struct trn_row from, size_t count)
 	size_t size = to.dtype->size, places = count / to.dtype->elements;
 
 	if (to.step == (ptrdiff_t)size && from.step == to.step) {
-		memcpy(to.at, from.at, places * size);
+		memmove(to.at, from.at, places * size);
 		return;
 	}
 	for (size_t i = 0; i < places; i++)

@@ -13,7 +13,8 @@
 
 /*
  * A row is count elements, step bytes apart, with any alignment.  FP4 has pairs of elements step
- * bytes apart, and an even count.  What a row is converted from and to must not overlap.
+ * bytes apart, and an even count.  Rows that a row is converted from and to may be the same; if
+ * they overlap otherwise, what is written is any.
  */
 struct trn_dtype {
 	uint8_t size;	  /* bytes; FP4: of a pair */

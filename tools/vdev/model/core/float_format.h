@@ -54,6 +54,9 @@ static inline float trn_float_decode(const struct trn_float_format *format, uint
 		       trn_float_power(127 - format->bias);
 	uint32_t bits = trn_float_bits(scaled);
 
+	/* The upper bits of a binary32, as they are. */
+	if (format->bias == 127)
+		return trn_float_of_bits(code << (32 - format->bits));
 	if (magnitude > format->largest)
 		bits |= TRN_FP32_INFINITY;
 	return trn_float_of_bits(bits | sign << 31);

@@ -80,6 +80,21 @@ static bool find_matrix(struct trn_core *core, const struct trn_instruction *ins
 	       find_scales(core, instruction, matrix);
 }
 
+/* FP32, and the elements of each partition are side by side: BLAS can use them where they are. */
+static bool is_dense(const struct trn_shape *shape, const struct trn_pattern *pattern)
+{
+	ptrdiff_t step = sizeof(float);
+
+	if (pattern->dtype != trn_dtype(TRN_DTYPE_FP32))
+		return false;
+	for (int i = 0; i < 3; i++) {
+		if (shape->size[i] > 1 && pattern->step[i] != step)
+			return false;
+		step *= shape->size[i];
+	}
+	return true;
+}
+
 /* Row (r; …, j, k) of a matrix as FP32: values of term e at to + e × columns. */
 static void load_row(const struct matrix *matrix, struct trn_row row, float *to)
 {
@@ -243,26 +258,71 @@ static void write_sums(const struct trn_core *core, const struct matrix *matrix,
 	}
 }
 
+/* A matrix by rows, for BLAS. */
+struct rows {
+	float *values;
+	int stride; /* floats between rows */
+};
+
+static struct rows rows_of(const struct trn_pattern *pattern)
+{
+	return (struct rows){ (float *)pattern->base,
+			      (int)(pattern->partition_stride / sizeof(float)) };
+}
+
+static void set_canonical_nans(struct rows sums, unsigned int m, unsigned int n)
+{
+	for (unsigned int i = 0; i < m; i++) {
+		float *row = sums.values + (size_t)i * (size_t)sums.stride;
+		unsigned int nans = 0;
+
+		/* Two at a time: all but the fewest products have none. */
+		for (unsigned int j = 0; j < n - n / 2; j++)
+			nans += __builtin_isunordered(row[j], row[j + n / 2]) != 0;
+		for (unsigned int j = 0; nans && j < n; j++) {
+			if (row[j] != row[j])
+				row[j] = trn_float_of_bits(TRN_FP32_NAN);
+		}
+	}
+}
+
+static void multiply(const struct trn_stationary *stationary, struct rows moving, unsigned int n,
+		     bool accumulate, struct rows sums)
+{
+	cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, stationary->columns, (int)n,
+		    stationary->rows * stationary->pack, 1, stationary->values, stationary->columns,
+		    moving.values, moving.stride, accumulate, sums.values, sums.stride);
+}
+
 bool trn_prepare_matmul(struct trn_core *core, const struct trn_instruction *instruction)
 {
 	const struct trn_stationary *stationary = &core->stationary;
+	bool accumulate = instruction->flags & TRN_FLAG_ACCUMULATE;
 	struct matrix matrix = { 0 };
 	struct trn_pattern out;
-	int m, n, k;
+	struct rows moving;
+	unsigned int n;
 
 	if (!find_matrix(core, instruction, TRN_MOVING_COLUMNS, &matrix) ||
 	    !fits_stationary(core, instruction) || !find_sums(core, instruction, &matrix, &out))
 		return false;
-	load_matrix(core, &matrix, core->moving);
-	m = stationary->columns;
-	n = (int)matrix.columns;
-	k = stationary->rows * stationary->pack;
-	cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, stationary->values, m,
-		    core->moving, n, 0, core->sums, n);
-	write_sums(core, &matrix, &out, instruction->flags & TRN_FLAG_ACCUMULATE);
-	core->work += (uint64_t)m * (uint64_t)n * (uint64_t)k / TERMS_PER_NS;
+	n = matrix.columns;
+	moving = (struct rows){ core->moving, (int)n };
+	if (is_dense(&matrix.shape, &matrix.in))
+		moving = rows_of(&matrix.in);
+	else
+		load_matrix(core, &matrix, core->moving);
+	if (is_dense(&matrix.shape, &out)) {
+		multiply(stationary, moving, n, accumulate, rows_of(&out));
+		set_canonical_nans(rows_of(&out), stationary->columns, n);
+	} else {
+		multiply(stationary, moving, n, false, (struct rows){ core->sums, (int)n });
+		write_sums(core, &matrix, &out, accumulate);
+	}
+	core->work += (uint64_t)stationary->columns * n * stationary->rows * stationary->pack /
+		      TERMS_PER_NS;
 	core->execution.cycles +=
-		matrix.columns * (instruction->tensor.in.dtype == TRN_DTYPE_FP32 ? FP32_CYCLES : 1);
+		n * (instruction->tensor.in.dtype == TRN_DTYPE_FP32 ? FP32_CYCLES : 1);
 	return true;
 }
 

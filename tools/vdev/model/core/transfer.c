@@ -93,12 +93,16 @@ static bool transfer_chunk(struct trn_core *core, const struct trn_instruction *
 						 (int64_t)stride(instruction, 1) * chunk->i +
 						 (int64_t)stride(instruction, 2) * chunk->j +
 						 (int64_t)stride(instruction, 3) * chunk->k);
+	uint8_t access =
+		instruction->opcode == TRN_OP_DMA_STORE ? TRN_ACCESS_WRITE : TRN_ACCESS_READ;
 
-	if (instruction->opcode == TRN_OP_DMA_STORE) {
+	if (local.dtype == dtype && local.step == dtype->size)
+		return access_run(core, instruction, va, local.at, chunk->count, access);
+	if (access == TRN_ACCESS_WRITE) {
 		trn_row_convert(memory, local, NULL, chunk->count);
-		return access_run(core, instruction, va, buffer, chunk->count, TRN_ACCESS_WRITE);
+		return access_run(core, instruction, va, buffer, chunk->count, access);
 	}
-	if (!access_run(core, instruction, va, buffer, chunk->count, TRN_ACCESS_READ))
+	if (!access_run(core, instruction, va, buffer, chunk->count, access))
 		return false;
 	trn_row_convert(local, memory, NULL, chunk->count);
 	return true;
