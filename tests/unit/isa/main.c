@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#include <tests/check_run.h>
+
+#include "suites.h"
+
+int main(void)
+{
+	SRunner *runner = srunner_create(copy_suite());
+
+	srunner_add_suite(runner, arithmetic_suite());
+	return check_run_all(runner);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TRN_TEST_ISA_SUITES_H
+#define TRN_TEST_ISA_SUITES_H
+
+#include <check.h>
+
+Suite *arithmetic_suite(void);
+Suite *copy_suite(void);
+
+#endif /* TRN_TEST_ISA_SUITES_H */
