@@ -8,5 +8,9 @@ int main(void)
 	SRunner *runner = srunner_create(copy_suite());
 
 	srunner_add_suite(runner, arithmetic_suite());
+	srunner_add_suite(runner, reduce_suite());
+	srunner_add_suite(runner, activate_suite());
+	srunner_add_suite(runner, gpsimd_suite());
+	srunner_add_suite(runner, tensor_suite());
 	return check_run_all(runner);
 }

@@ -4,7 +4,11 @@
 
 #include <check.h>
 
+Suite *activate_suite(void);
 Suite *arithmetic_suite(void);
 Suite *copy_suite(void);
+Suite *gpsimd_suite(void);
+Suite *reduce_suite(void);
+Suite *tensor_suite(void);
 
 #endif /* TRN_TEST_ISA_SUITES_H */
