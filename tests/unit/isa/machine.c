@@ -135,7 +135,7 @@ static void check_bound(const struct reference_bound *bound, uint32_t bits)
 		       "NaN 0x%x is not canonical", bits);
 		return;
 	}
-	if (fabsl(bound->exact) + bound->bound >= 0x1p128L && !isfinite(result))
+	if (bound->largest + bound->bound >= 0x1.ffffffp127L && !isfinite(result))
 		return;
 	least = number_decode(dtype, number_encode(dtype, rounded(bound->exact - bound->bound),
 						   nearest));

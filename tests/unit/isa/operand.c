@@ -2,6 +2,7 @@
 #include "operand.h"
 
 #include <endian.h>
+#include <math.h>
 
 #include "tests/unit/model/numerics.h"
 
@@ -104,6 +105,21 @@ void operand_bound(struct reference *reference, const struct trn_access_pattern 
 {
 	EXPECT(reference->num_bounds < REFERENCE_BOUNDS, "too many bounds");
 	reference->bounds[reference->num_bounds++] = (struct reference_bound){
-		operand_at(reference, pattern, x, 1), pattern->dtype, exact, bound
+		operand_at(reference, pattern, x, 1), pattern->dtype, exact, bound, fabsl(exact)
 	};
+}
+
+void sum_add(struct sum *sum, long double x)
+{
+	sum->exact += x;
+	sum->magnitudes += fabsl(x);
+	sum->terms++;
+}
+
+void operand_sum(struct reference *reference, const struct trn_access_pattern *pattern,
+		 struct index x, const struct sum *sum)
+{
+	operand_bound(reference, pattern, x, sum->exact,
+		      sum->terms * 0x1p-23L * sum->magnitudes);
+	reference->bounds[reference->num_bounds - 1].largest = sum->magnitudes;
 }

@@ -40,6 +40,16 @@ void element_set(unsigned int dtype, uint8_t *at, unsigned int half, uint32_t bi
 /* The random number of the output's element, if the instruction rounds stochastically. */
 struct number_random operand_random(const struct reference *reference,
 				    const struct trn_instruction *instruction, uint32_t element);
+/* A sum of floats in any order: exactly, and what its rounding is bound by. */
+struct sum {
+	long double exact, magnitudes;
+	unsigned int terms;
+};
+
+void sum_add(struct sum *sum, long double x);
+/* Writes that the element is such a sum. */
+void operand_sum(struct reference *reference, const struct trn_access_pattern *pattern,
+		 struct index x, const struct sum *sum);
 /* Writes that the element is within bound of exact. */
 void operand_bound(struct reference *reference, const struct trn_access_pattern *pattern,
 		   struct index x, long double exact, long double bound);

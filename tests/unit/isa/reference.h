@@ -20,6 +20,7 @@ struct reference_bound {
 	uint8_t *at;
 	uint8_t dtype;
 	long double exact, bound;
+	long double largest; /* that a partial sum can be */
 };
 
 struct reference {

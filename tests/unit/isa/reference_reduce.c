@@ -18,19 +18,6 @@ static struct shape reduced(struct shape shape, uint8_t flags)
 	return shape;
 }
 
-/* Sums of floats, in any order: exact, and what they may differ from that. */
-struct sum {
-	long double exact, magnitudes;
-	unsigned int terms;
-};
-
-static void add(struct sum *sum, long double x)
-{
-	sum->exact += x;
-	sum->magnitudes += fabsl(x);
-	sum->terms++;
-}
-
 static void reduce_one(struct reference *reference, const struct trn_instruction *instruction,
 		       struct index to, struct shape along, uint32_t number)
 {
@@ -54,12 +41,11 @@ static void reduce_one(struct reference *reference, const struct trn_instruction
 		else
 			x = first ? number_decode(in->dtype, bits)
 				  : alu_float_reference(op, x, number_decode(in->dtype, bits));
-		add(&sum, number_decode(in->dtype, bits));
+		sum_add(&sum, number_decode(in->dtype, bits));
 		first = false;
 	}
 	if (!integers && op == TRN_ALU_ADD && sum.terms > 1)
-		operand_bound(reference, out, to, sum.exact,
-			      sum.terms * 0x1p-23L * sum.magnitudes);
+		operand_sum(reference, out, to, &sum);
 	else if (integers)
 		operand_set(reference, out, to, number_saturate(out->dtype, integer));
 	else

@@ -53,26 +53,17 @@ static void matmul_one(struct reference *reference, const struct trn_instruction
 {
 	const struct trn_access_pattern *out = &instruction->tensor.out;
 	uint32_t before = operand_get(reference, out, to);
-	long double exact = 0, magnitudes = 0;
-	unsigned int added = terms;
+	struct sum sum = { 0 };
 
-	for (unsigned int t = 0; t < terms; t++) {
-		long double product = reference->stationary[t][to.p] * moving[t];
-
-		exact += product;
-		magnitudes += fabsl(product);
-	}
-	if (instruction->flags & TRN_FLAG_ACCUMULATE) {
-		long double x = out->dtype == TRN_DTYPE_INT32 ? (int32_t)before : float_of(before);
-
-		exact += x;
-		magnitudes += fabsl(x);
-		added++;
-	}
+	for (unsigned int t = 0; t < terms; t++)
+		sum_add(&sum, reference->stationary[t][to.p] * moving[t]);
+	if (instruction->flags & TRN_FLAG_ACCUMULATE)
+		sum_add(&sum, number_is_integer(out->dtype) ? (long double)(int32_t)before
+							      : float_of(before));
 	if (out->dtype == TRN_DTYPE_INT32)
-		operand_set(reference, out, to, number_saturate(TRN_DTYPE_INT32, (int64_t)exact));
+		operand_set(reference, out, to, number_saturate(TRN_DTYPE_INT32, (int64_t)sum.exact));
 	else
-		operand_bound(reference, out, to, exact, added * 0x1p-23L * magnitudes);
+		operand_sum(reference, out, to, &sum);
 }
 
 static void matmul(struct reference *reference, const struct trn_instruction *instruction)

@@ -47,7 +47,7 @@ static void scale_and_bias(struct trn_instruction *work, unsigned int n)
 /* _i is the function. */
 START_TEST(activate)
 {
-	for (unsigned int round = 0; round < 192; round++) {
+	for (unsigned int round = 0; round < 128; round++) {
 		struct shape shape = machine_shape(&machine, 64, 64);
 		unsigned int in = round % TRN_DTYPE_MXFP8, out = round / 8 % TRN_DTYPE_MXFP8;
 		struct trn_instruction work = machine_element(TRN_OP_ACTIVATE, shape);

@@ -71,7 +71,7 @@ END_TEST
 /* _i is the input's type: pairs of operations, scalars of the instruction or of partitions */
 START_TEST(tensor_scalar)
 {
-	for (unsigned int round = 0; round < 250; round++) {
+	for (unsigned int round = 0; round < 120; round++) {
 		unsigned int out = machine_below(&machine, TRN_DTYPE_MXFP8);
 		unsigned int of_scalars = machine_below(&machine, TRN_DTYPE_MXFP8);
 		struct shape pair = { shape.partitions, { 2, 1, 1 } };

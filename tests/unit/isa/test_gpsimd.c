@@ -35,7 +35,7 @@ static struct trn_instruction affine(uint8_t opcode, struct shape shape)
 /* _i is the type of the output. */
 START_TEST(iota)
 {
-	for (unsigned int round = 0; round < 80; round++) {
+	for (unsigned int round = 0; round < 40; round++) {
 		struct shape shape = machine_shape(&machine, 64, 64);
 		struct trn_instruction work = affine(TRN_OP_IOTA, shape);
 
@@ -52,7 +52,7 @@ END_TEST
 
 START_TEST(mask)
 {
-	for (unsigned int round = 0; round < 80; round++) {
+	for (unsigned int round = 0; round < 40; round++) {
 		struct shape shape = machine_shape(&machine, 64, 64);
 		struct trn_instruction work = affine(TRN_OP_MASK, shape);
 
@@ -98,7 +98,7 @@ static unsigned int index_dtype(void)
 /* _i is the type that is moved. */
 START_TEST(gather_and_scatter)
 {
-	for (unsigned int round = 0; round < 80; round++) {
+	for (unsigned int round = 0; round < 40; round++) {
 		struct shape shape = machine_shape(&machine, 64, 64);
 		unsigned int count = 1 + machine_below(&machine, 64);
 		bool scatters = round % 2;
@@ -126,7 +126,7 @@ END_TEST
 
 START_TEST(between_partitions)
 {
-	for (unsigned int round = 0; round < 80; round++) {
+	for (unsigned int round = 0; round < 40; round++) {
 		struct shape shape = machine_shape(&machine, TRN_PARTITIONS, 64);
 		struct shape of_indices = { shape.partitions, { 1, 1, 1 } };
 		bool shuffles = round % 2;
@@ -157,7 +157,7 @@ END_TEST
 /* All orders of edges, with many that are equal */
 START_TEST(top_k)
 {
-	for (unsigned int round = 0; round < 80; round++) {
+	for (unsigned int round = 0; round < 40; round++) {
 		struct shape shape = machine_shape(&machine, 64, 64);
 		unsigned int count = shape.size[0] * shape.size[1] * shape.size[2];
 		unsigned int k = 1 + machine_below(&machine, count);
