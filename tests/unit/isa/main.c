@@ -12,5 +12,7 @@ int main(void)
 	srunner_add_suite(runner, activate_suite());
 	srunner_add_suite(runner, gpsimd_suite());
 	srunner_add_suite(runner, tensor_suite());
+	srunner_add_suite(runner, transfer_suite());
+	srunner_add_suite(runner, control_suite());
 	return check_run_all(runner);
 }
