@@ -72,12 +72,10 @@ static uint32_t control(struct reference *reference, const struct trn_instructio
 static void transfer(struct reference *reference, const struct trn_instruction *instruction)
 {
 	static const struct number_random nearest;
-	struct trn_access_pattern local = instruction->dma.local;
+	const struct trn_access_pattern *local = &instruction->dma.local;
 	struct shape shape = shape_of(instruction->dma.partitions, instruction->dma.size);
 	unsigned int dtype = instruction->dma.dtype;
 
-	if (dtype == TRN_DTYPE_FP4 || dtype == TRN_DTYPE_MXFP8) /* moved as bytes */
-		dtype = local.dtype = TRN_DTYPE_INT8;
 	FOR_EACH_INDEX(x, shape) {
 		int64_t offset = (int64_t)le64toh(instruction->dma.offset) +
 				 reference->registers[instruction->dma.address_register];
@@ -87,15 +85,15 @@ static void transfer(struct reference *reference, const struct trn_instruction *
 			offset += (int64_t)place[axis] *
 				  (int32_t)le32toh(instruction->dma.stride[axis]);
 		if (instruction->opcode == TRN_OP_DMA_LOAD)
-			operand_set(reference, &local, x,
-				    number_convert(local.dtype, dtype,
+			operand_set(reference, local, x,
+				    number_convert(local->dtype, dtype,
 						   element_get(dtype, reference->memory + offset,
 							       0),
 						   nearest));
 		else
 			element_set(dtype, reference->memory + offset, 0,
-				    number_convert(dtype, local.dtype,
-						   operand_get(reference, &local, x), nearest));
+				    number_convert(dtype, local->dtype,
+						   operand_get(reference, local, x), nearest));
 	}
 }
 

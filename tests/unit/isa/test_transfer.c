@@ -134,33 +134,6 @@ START_TEST(loads)
 }
 END_TEST
 
-/* MXFP8 and FP4 are moved as bytes. */
-START_TEST(bytes)
-{
-	static const unsigned int dtypes[] = { TRN_DTYPE_MXFP8, TRN_DTYPE_FP4 };
-
-	for (unsigned int n = 0; n < 2 * COUNT(dtypes); n++) {
-		struct shape shape = small_shape();
-		unsigned int dtype = dtypes[n / 2];
-		struct trn_access_pattern local;
-		struct trn_instruction work;
-
-		random_memory();
-		machine_begin(&machine, TRN_ENGINE_SYNC);
-		local = machine_scattered(&machine, n, 1, TRN_DTYPE_INT8, shape);
-		work = transfer(n % 2 ? TRN_OP_DMA_LOAD : TRN_OP_DMA_STORE, shape, local,
-				TRN_DTYPE_INT8, 0, MEMORY_SIZE);
-		work.dma.local.dtype = work.dma.dtype = (uint8_t)dtype;
-		program_release(&work, 9, 1);
-		machine_add(&machine, work);
-		work = (struct trn_instruction){ .opcode = TRN_OP_NOP };
-		program_acquire(&work, 9, 1);
-		machine_add(&machine, work);
-		machine_run(&machine);
-	}
-}
-END_TEST
-
 /* Transfers of one ring are done in order: each store reads what the load before it brought. */
 START_TEST(ring_is_in_order)
 {
@@ -197,7 +170,6 @@ Suite *transfer_suite(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, stores, 0, TRN_DTYPE_MXFP8);
 	tcase_add_loop_test(tcase, loads, 0, TRN_DTYPE_MXFP8);
-	tcase_add_test(tcase, bytes);
 	tcase_add_test(tcase, ring_is_in_order);
 	suite_add_tcase(suite, tcase);
 	return suite;
