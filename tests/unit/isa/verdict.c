@@ -46,4 +46,7 @@ void verdict_expect(struct program *program, unsigned int engine,
 	ck_assert_uint_eq(rig_queue_command(rig, TRN_ADMIN_QUEUE_DESTROY, program->queue.id),
 			  TRN_ADMIN_SUCCESS);
 	rig_exec_queue_create(rig, &program->queue, program->queue.id, &program->space);
+	/* Its ring is elsewhere, at the VA of the one before. */
+	ck_assert_uint_eq(rig_invalidate(rig, program->space.asid, program->queue.ring_va, 4096),
+			  TRN_ADMIN_SUCCESS);
 }
