@@ -15,5 +15,6 @@ int main(void)
 	srunner_add_suite(runner, transfer_suite());
 	srunner_add_suite(runner, control_suite());
 	srunner_add_suite(runner, exceptions_suite());
+	srunner_add_suite(runner, dtypes_suite());
 	return check_run_all(runner);
 }

@@ -120,6 +120,6 @@ void operand_sum(struct reference *reference, const struct trn_access_pattern *p
 		 struct index x, const struct sum *sum)
 {
 	operand_bound(reference, pattern, x, sum->exact,
-		      sum->terms * 0x1p-23L * sum->magnitudes);
+		      sum->terms * (0x1p-23L * sum->magnitudes + 0x1p-150L));
 	reference->bounds[reference->num_bounds - 1].largest = sum->magnitudes;
 }

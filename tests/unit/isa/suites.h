@@ -8,6 +8,7 @@ Suite *activate_suite(void);
 Suite *arithmetic_suite(void);
 Suite *control_suite(void);
 Suite *copy_suite(void);
+Suite *dtypes_suite(void);
 Suite *exceptions_suite(void);
 Suite *gpsimd_suite(void);
 Suite *reduce_suite(void);

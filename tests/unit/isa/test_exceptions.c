@@ -283,7 +283,7 @@ static void operand_beyond(unsigned int operand)
 {
 	bool psum_only = !operand && (opcode->number == TRN_OP_MATMUL ||
 				      opcode->number == TRN_OP_TRANSPOSE);
-	bool sbuf_only = operand && opcode->number == TRN_OP_MATMUL;
+	bool sbuf_only = operand && opcode->kind == KIND_TENSOR;
 	uint32_t bytes = operand_bytes(operand);
 	struct trn_instruction instruction;
 	struct trn_access_pattern *pattern;
@@ -298,11 +298,15 @@ static void operand_beyond(unsigned int operand)
 		place_beyond(operand, sbuf_size - bytes + 4, TRN_EXCEPTION_OUT_OF_RANGE,
 			     "partly beyond SBUF, operand");
 		place_beyond(operand, 0xffffc, TRN_EXCEPTION_OUT_OF_RANGE, "far away, operand");
+	} else {
+		place_beyond(operand, 0, TRN_EXCEPTION_BAD_FIELD, "in SBUF, operand");
 	}
 	if (!sbuf_only) {
 		place_beyond(operand, TRN_PLACE_PSUM + PSUM_SIZE - bytes, 0, "end of PSUM, operand");
 		place_beyond(operand, TRN_PLACE_PSUM + PSUM_SIZE, TRN_EXCEPTION_OUT_OF_RANGE,
 			     "beyond PSUM, operand");
+	} else {
+		place_beyond(operand, TRN_PLACE_PSUM, TRN_EXCEPTION_BAD_FIELD, "in PSUM, operand");
 	}
 	for (unsigned int offset = 1; offset < 4; offset++)
 		place_beyond(operand, (psum_only ? TRN_PLACE_PSUM : 0) + 256 + offset,
