@@ -16,5 +16,7 @@ int main(void)
 	srunner_add_suite(runner, control_suite());
 	srunner_add_suite(runner, exceptions_suite());
 	srunner_add_suite(runner, dtypes_suite());
+	srunner_add_suite(runner, rules_suite());
+	srunner_add_suite(runner, time_suite());
 	return check_run_all(runner);
 }

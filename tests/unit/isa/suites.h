@@ -12,7 +12,9 @@ Suite *dtypes_suite(void);
 Suite *exceptions_suite(void);
 Suite *gpsimd_suite(void);
 Suite *reduce_suite(void);
+Suite *rules_suite(void);
 Suite *tensor_suite(void);
+Suite *time_suite(void);
 Suite *transfer_suite(void);
 
 #endif /* TRN_TEST_ISA_SUITES_H */
