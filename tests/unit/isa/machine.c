@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LOADED 1 /* semaphore */
-#define IMAGE  (TRN_PARTITIONS * WINDOW_SIZE)
+#define LOADED	    1 /* semaphore */
+#define IMAGE	    (TRN_PARTITIONS * WINDOW_SIZE)
 /* In binding 0: windows before and after. */
 #define SBUF_BEFORE 0
 #define PSUM_BEFORE IMAGE
@@ -32,8 +32,7 @@ void machine_create(struct machine *machine, const char *generation)
 	reference_create(&machine->reference);
 	machine->reference.memory = malloc(PROGRAM_DATA_SIZE);
 	ck_assert_ptr_nonnull(machine->reference.memory);
-	machine->sbuf_size = rig_read32(&machine->rig, TRN_REG_CAP_SBUF_SIZE) /
-			     TRN_PARTITIONS;
+	machine->sbuf_size = rig_read32(&machine->rig, TRN_REG_CAP_SBUF_SIZE) / TRN_PARTITIONS;
 	machine->dtypes = rig_read32(&machine->rig, TRN_REG_CAP_DTYPES);
 	machine->random = 1;
 }
@@ -116,8 +115,8 @@ static float rounded(long double x)
 }
 
 /*
- * A result is a number within the bound, converted; if that leaves FP32 it may be infinite or NaN. The
- * last element at a place is the one that stays.
+ * A result is a number within the bound, converted; if that leaves FP32 it may be infinite or NaN.
+ * The last element at a place is the one that stays.
  */
 static void check_bound(const struct reference_bound *bound, uint32_t bits)
 {
@@ -126,8 +125,8 @@ static void check_bound(const struct reference_bound *bound, uint32_t bits)
 	float result = number_decode(dtype, bits), least, most;
 
 	if (!isfinite(bound->exact)) {
-		float wanted = number_decode(dtype, number_encode(dtype, (float)bound->exact,
-								  nearest));
+		float wanted =
+			number_decode(dtype, number_encode(dtype, (float)bound->exact, nearest));
 
 		EXPECT(isnan(wanted) ? isnan(result) : result == wanted, "%s %a, not %a",
 		       number_names[dtype], result, wanted);
@@ -137,10 +136,10 @@ static void check_bound(const struct reference_bound *bound, uint32_t bits)
 	}
 	if (bound->largest + bound->bound >= 0x1.ffffffp127L && !isfinite(result))
 		return;
-	least = number_decode(dtype, number_encode(dtype, rounded(bound->exact - bound->bound),
-						   nearest));
-	most = number_decode(dtype, number_encode(dtype, rounded(bound->exact + bound->bound),
-						  nearest));
+	least = number_decode(dtype,
+			      number_encode(dtype, rounded(bound->exact - bound->bound), nearest));
+	most = number_decode(dtype,
+			     number_encode(dtype, rounded(bound->exact + bound->bound), nearest));
 	EXPECT(result >= least && result <= most, "%s %a: exactly %La, within %La",
 	       number_names[dtype], result, bound->exact, bound->bound);
 }
@@ -174,11 +173,10 @@ static void compare(struct machine *machine, bool psum)
 	const struct reference *reference = &machine->reference;
 
 	for (unsigned int p = 0; p < TRN_PARTITIONS; p++) {
-		const uint8_t *row =
-			psum ? reference->psum + (uint64_t)p * REFERENCE_PSUM_SIZE +
-				       machine->psum_window
-			     : reference->sbuf + (uint64_t)p * REFERENCE_SBUF_SIZE +
-				       machine->sbuf_window;
+		const uint8_t *row = psum ? reference->psum + (uint64_t)p * REFERENCE_PSUM_SIZE +
+						     machine->psum_window
+					  : reference->sbuf + (uint64_t)p * REFERENCE_SBUF_SIZE +
+						     machine->sbuf_window;
 		const uint8_t *got = model + p * WINDOW_SIZE;
 
 		if (!memcmp(got, row, WINDOW_SIZE))
@@ -200,8 +198,7 @@ void machine_run(struct machine *machine)
 		    program->data + SBUF_BEFORE, true);
 	copy_window(reference->psum, REFERENCE_PSUM_SIZE, machine->psum_window,
 		    program->data + PSUM_BEFORE, true);
-	memcpy(reference->memory + MEMORY_BEGIN, program->data + MEMORY_BEGIN,
-	       MEMORY_SIZE);
+	memcpy(reference->memory + MEMORY_BEGIN, program->data + MEMORY_BEGIN, MEMORY_SIZE);
 	machine_add(machine, window(machine, TRN_OP_DMA_STORE, false, SBUF_AFTER));
 	machine_add(machine, window(machine, TRN_OP_DMA_STORE, true, PSUM_AFTER));
 	program_runs(program);
@@ -210,8 +207,7 @@ void machine_run(struct machine *machine)
 	check_bounds(machine);
 	compare(machine, false);
 	compare(machine, true);
-	EXPECT(!memcmp(reference->memory + MEMORY_BEGIN, program->data + MEMORY_BEGIN,
-		       MEMORY_SIZE),
+	EXPECT(!memcmp(reference->memory + MEMORY_BEGIN, program->data + MEMORY_BEGIN, MEMORY_SIZE),
 	       "memory differs");
 }
 
@@ -301,8 +297,8 @@ void machine_fill(struct machine *machine, const struct trn_access_pattern *patt
 		  struct shape shape, uint32_t (*number)(unsigned int dtype, uint64_t random))
 {
 	FOR_EACH_INDEX(x, shape)
-		operand_set(&machine->reference, pattern, x,
-			    number(pattern->dtype, machine_random(machine)));
+	operand_set(&machine->reference, pattern, x,
+		    number(pattern->dtype, machine_random(machine)));
 }
 
 struct trn_instruction machine_element(uint8_t opcode, struct shape shape)

@@ -10,10 +10,10 @@
 #include "tests/unit/model/numerics.h"
 #include "tests/unit/model/program.h"
 
-#define WINDOW_SIZE  2048 /* bytes of each partition, in SBUF and in PSUM */
-#define SLOT_SIZE    512  /* a window has four */
-#define SLOTS	     8	  /* SBUF's, PSUM's */
-#define MEMORY_BEGIN (1U << 20)   /* in binding 0: what tests may use */
+#define WINDOW_SIZE  2048	/* bytes of each partition, in SBUF and in PSUM */
+#define SLOT_SIZE    512	/* a window has four */
+#define SLOTS	     8		/* SBUF's, PSUM's */
+#define MEMORY_BEGIN (1U << 20) /* in binding 0: what tests may use */
 #define MEMORY_SIZE  (128U << 10)
 
 struct machine {
@@ -21,10 +21,10 @@ struct machine {
 	struct program program;
 	struct reference reference;
 	unsigned int engine;
-	uint32_t sbuf_size;    /* of a partition */
-	uint32_t dtypes;       /* CAP_DTYPES */
+	uint32_t sbuf_size;		   /* of a partition */
+	uint32_t dtypes;		   /* CAP_DTYPES */
 	uint32_t sbuf_window, psum_window; /* first bytes in a partition */
-	uint64_t random;       /* state */
+	uint64_t random;		   /* state */
 };
 
 void machine_create(struct machine *machine, const char *generation);

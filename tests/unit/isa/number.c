@@ -164,10 +164,29 @@ static uint32_t edge_float(unsigned int dtype, uint64_t random)
 	uint32_t one = (uint32_t)format->bias << format->mantissa_bits;
 	uint32_t ulp = 1U << format->mantissa_bits;
 	const uint32_t edges[] = {
-		0, 1, 2, 3, ulp / 2, ulp - 1, ulp, ulp + 1, largest(dtype), largest(dtype) - 1,
-		infinity(dtype), infinity(dtype) + 1, infinity(dtype) | ulp / 2,
-		one, one + 1, one - 1, one - ulp, one + ulp, one + ulp / 2, one + ulp + ulp / 2,
-		one + ulp + ulp / 4, one + 7 * ulp, one + 7 * ulp + 1,
+		0,
+		1,
+		2,
+		3,
+		ulp / 2,
+		ulp - 1,
+		ulp,
+		ulp + 1,
+		largest(dtype),
+		largest(dtype) - 1,
+		infinity(dtype),
+		infinity(dtype) + 1,
+		infinity(dtype) | ulp / 2,
+		one,
+		one + 1,
+		one - 1,
+		one - ulp,
+		one + ulp,
+		one + ulp / 2,
+		one + ulp + ulp / 2,
+		one + ulp + ulp / 4,
+		one + 7 * ulp,
+		one + 7 * ulp + 1,
 	};
 	uint32_t mask = (1U << (number_bits(dtype) - 1)) - 1;
 	uint32_t sign = random >> 40 & 1 ? mask + 1 : 0;

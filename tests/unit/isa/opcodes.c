@@ -9,14 +9,14 @@
 #define EVERY	   ((1U << TRN_ENGINES) - 1)
 #define THREE	   (ON(VECTOR) | ON(SCALAR) | ON(GPSIMD))
 
-#define ROUNDS	TRN_FLAG_STOCHASTIC
-#define SCALARS (TRN_FLAG_SCALAR_0 | TRN_FLAG_SCALAR_1)
-#define AXES	(TRN_FLAG_AXIS_I | TRN_FLAG_AXIS_J | TRN_FLAG_AXIS_K)
+#define ROUNDS	   TRN_FLAG_STOCHASTIC
+#define SCALARS	   (TRN_FLAG_SCALAR_0 | TRN_FLAG_SCALAR_1)
+#define AXES	   (TRN_FLAG_AXIS_I | TRN_FLAG_AXIS_J | TRN_FLAG_AXIS_K)
 
-#define OUT   1
-#define IN    2
-#define IN_1  4
-#define SCALE 8
+#define OUT	   1
+#define IN	   2
+#define IN_1	   4
+#define SCALE	   8
 
 const struct opcode opcodes[OPCODES] = {
 	{ TRN_OP_NOP, KIND_CONTROL, EVERY, 0, 0, 0 },

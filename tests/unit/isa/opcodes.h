@@ -32,8 +32,10 @@ extern const struct opcode opcodes[OPCODES];
 const struct opcode *opcode_find(unsigned int number);
 /* One partition, one element (or as many as the opcode needs), FP32 wherever it may be */
 struct trn_instruction opcode_instruction(const struct opcode *opcode);
-/* Operand 0 … 3 as in opcode.operands, whether the opcode has it or not; NULL if its kind has none */
+/* Operand 0 … 3 as in opcode.operands, whether the opcode has it or not; NULL if its kind has none
+ */
 struct trn_access_pattern *opcode_operand(const struct opcode *opcode,
-					  struct trn_instruction *instruction, unsigned int operand);
+					  struct trn_instruction *instruction,
+					  unsigned int operand);
 
 #endif /* TRN_TEST_OPCODES_H */

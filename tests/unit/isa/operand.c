@@ -104,9 +104,9 @@ void operand_bound(struct reference *reference, const struct trn_access_pattern 
 		   struct index x, long double exact, long double bound)
 {
 	EXPECT(reference->num_bounds < REFERENCE_BOUNDS, "too many bounds");
-	reference->bounds[reference->num_bounds++] = (struct reference_bound){
-		operand_at(reference, pattern, x, 1), pattern->dtype, exact, bound, fabsl(exact)
-	};
+	reference->bounds[reference->num_bounds++] =
+		(struct reference_bound){ operand_at(reference, pattern, x, 1), pattern->dtype,
+					  exact, bound, fabsl(exact) };
 }
 
 void sum_add(struct sum *sum, long double x)

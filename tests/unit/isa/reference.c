@@ -76,7 +76,8 @@ static void transfer(struct reference *reference, const struct trn_instruction *
 	struct shape shape = shape_of(instruction->dma.partitions, instruction->dma.size);
 	unsigned int dtype = instruction->dma.dtype;
 
-	FOR_EACH_INDEX(x, shape) {
+	FOR_EACH_INDEX(x, shape)
+	{
 		int64_t offset = (int64_t)le64toh(instruction->dma.offset) +
 				 reference->registers[instruction->dma.address_register];
 		const unsigned int place[4] = { x.p, x.i, x.j, x.k };
@@ -85,11 +86,11 @@ static void transfer(struct reference *reference, const struct trn_instruction *
 			offset += (int64_t)place[axis] *
 				  (int32_t)le32toh(instruction->dma.stride[axis]);
 		if (instruction->opcode == TRN_OP_DMA_LOAD)
-			operand_set(reference, local, x,
-				    number_convert(local->dtype, dtype,
-						   element_get(dtype, reference->memory + offset,
-							       0),
-						   nearest));
+			operand_set(
+				reference, local, x,
+				number_convert(local->dtype, dtype,
+					       element_get(dtype, reference->memory + offset, 0),
+					       nearest));
 		else
 			element_set(dtype, reference->memory + offset, 0,
 				    number_convert(dtype, local->dtype,

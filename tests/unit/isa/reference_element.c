@@ -29,9 +29,9 @@ static bool has_scalar_operand(const struct trn_instruction *instruction)
  */
 static bool computes_with_integers(const struct trn_instruction *instruction)
 {
-	bool two_inputs = instruction->opcode == TRN_OP_TENSOR_TENSOR ||
-			  (instruction->opcode == TRN_OP_TENSOR_SCALAR &&
-			   has_scalar_operand(instruction));
+	bool two_inputs =
+		instruction->opcode == TRN_OP_TENSOR_TENSOR ||
+		(instruction->opcode == TRN_OP_TENSOR_SCALAR && has_scalar_operand(instruction));
 
 	return instruction->opcode != TRN_OP_ACTIVATE &&
 	       number_is_integer(instruction->element.out.dtype) &&
@@ -101,12 +101,13 @@ static uint32_t fill(const struct trn_instruction *instruction, struct number_ra
 
 void reference_element(struct reference *reference, const struct trn_instruction *instruction)
 {
-	const struct trn_access_pattern *out = &instruction->element.out, *in =
-									 instruction->element.in;
+	const struct trn_access_pattern *out = &instruction->element.out,
+					*in = instruction->element.in;
 	struct shape shape = shape_of(instruction->element.partitions, instruction->element.size);
 	bool integers = computes_with_integers(instruction);
 
-	FOR_EACH_INDEX(x, shape) {
+	FOR_EACH_INDEX(x, shape)
+	{
 		struct number_random random =
 			operand_random(reference, instruction, index_number(x, shape));
 		struct value value;

@@ -14,13 +14,14 @@ void reference_affine(struct reference *reference, const struct trn_instruction 
 
 	for (int axis = 0; axis < 4; axis++)
 		step[axis] = le32toh(instruction->affine.step[axis]);
-	FOR_EACH_INDEX(x, shape) {
+	FOR_EACH_INDEX(x, shape)
+	{
 		struct number_random random =
 			operand_random(reference, instruction, index_number(x, shape));
 		uint32_t number = le32toh(instruction->affine.base) + x.p * step[0] +
 				  x.i * step[1] + x.j * step[2] + x.k * step[3];
-		unsigned int fill_dtype = number_is_integer(out->dtype) ? TRN_DTYPE_INT32
-									: TRN_DTYPE_FP32;
+		unsigned int fill_dtype =
+			number_is_integer(out->dtype) ? TRN_DTYPE_INT32 : TRN_DTYPE_FP32;
 		uint32_t bits;
 
 		if (instruction->opcode == TRN_OP_IOTA)
@@ -41,7 +42,8 @@ void reference_move(struct reference *reference, const struct trn_instruction *i
 	const struct trn_access_pattern *in = instruction->element.in;
 	struct shape shape = shape_of(instruction->element.partitions, instruction->element.size);
 
-	FOR_EACH_INDEX(x, shape) {
+	FOR_EACH_INDEX(x, shape)
+	{
 		struct index from = x, to = x;
 		uint32_t bits;
 
@@ -95,7 +97,8 @@ void reference_top_k(struct reference *reference, const struct trn_instruction *
 	for (struct index to = { 0 }; to.p < shape.partitions; to.p++) {
 		uint32_t count = 0;
 
-		FOR_EACH_INDEX(x, row) {
+		FOR_EACH_INDEX(x, row)
+		{
 			taken[count] = false;
 			bits[count++] = operand_get(reference, &in[0],
 						    (struct index){ to.p, x.i, x.j, x.k });
@@ -104,8 +107,8 @@ void reference_top_k(struct reference *reference, const struct trn_instruction *
 			uint32_t best = count;
 
 			for (uint32_t n = 0; n < count; n++)
-				if (!taken[n] && (best == count ||
-						  is_larger(in[0].dtype, bits[n], bits[best])))
+				if (!taken[n] &&
+				    (best == count || is_larger(in[0].dtype, bits[n], bits[best])))
 					best = n;
 			taken[best] = true;
 			operand_set(reference, out, to, bits[best]);

@@ -30,7 +30,8 @@ static void reduce_one(struct reference *reference, const struct trn_instruction
 	int32_t integer = 0;
 	float x = 0;
 
-	FOR_EACH_INDEX(from, along) {
+	FOR_EACH_INDEX(from, along)
+	{
 		struct index at = { to.p, to.i + from.i, to.j + from.j, to.k + from.k };
 		uint32_t bits = operand_get(reference, in, at);
 
@@ -62,7 +63,7 @@ void reference_reduce(struct reference *reference, const struct trn_instruction 
 	for (int axis = 0; axis < 3; axis++)
 		along.size[axis] = results.size[axis] == shape.size[axis] ? 1 : shape.size[axis];
 	FOR_EACH_INDEX(to, results)
-		reduce_one(reference, instruction, to, along, index_number(to, results));
+	reduce_one(reference, instruction, to, along, index_number(to, results));
 }
 
 static void stats(struct reference *reference, const struct trn_instruction *instruction,
@@ -74,7 +75,8 @@ static void stats(struct reference *reference, const struct trn_instruction *ins
 	long double count = 0, sum = 0, magnitudes = 0, squares = 0, differences = 0, mean;
 
 	shape.partitions = 1;
-	FOR_EACH_INDEX(x, shape) {
+	FOR_EACH_INDEX(x, shape)
+	{
 		struct index from = { partition, x.i, x.j, x.k };
 		long double number = number_decode(in->dtype, operand_get(reference, in, from));
 
@@ -84,7 +86,8 @@ static void stats(struct reference *reference, const struct trn_instruction *ins
 		squares += number * number;
 	}
 	mean = sum / count;
-	FOR_EACH_INDEX(x, shape) {
+	FOR_EACH_INDEX(x, shape)
+	{
 		struct index from = { partition, x.i, x.j, x.k };
 		long double number = number_decode(in->dtype, operand_get(reference, in, from));
 
@@ -117,8 +120,8 @@ static void aggregate(struct reference *reference, const struct trn_instruction 
 					operand_get(reference, in,
 						    (struct index){ partition, t, j, 0 }));
 			if (pass) {
-				differences += triple[2] + triple[0] * (triple[1] - mean) *
-								   (triple[1] - mean);
+				differences += triple[2] +
+					       triple[0] * (triple[1] - mean) * (triple[1] - mean);
 			} else {
 				count += triple[0];
 				sum += triple[0] * triple[1];

@@ -40,7 +40,8 @@ static void load_stationary(struct reference *reference, const struct trn_instru
 	struct shape columns = shape_of(1, instruction->tensor.size);
 
 	reference->stationary_columns = 0;
-	FOR_EACH_INDEX(column, columns) {
+	FOR_EACH_INDEX(column, columns)
+	{
 		for (unsigned int t = 0; t < terms; t++)
 			reference->stationary[t][reference->stationary_columns] =
 				term(reference, instruction, t, column);
@@ -59,9 +60,10 @@ static void matmul_one(struct reference *reference, const struct trn_instruction
 		sum_add(&sum, reference->stationary[t][to.p] * moving[t]);
 	if (instruction->flags & TRN_FLAG_ACCUMULATE)
 		sum_add(&sum, number_is_integer(out->dtype) ? (long double)(int32_t)before
-							      : float_of(before));
+							    : float_of(before));
 	if (out->dtype == TRN_DTYPE_INT32)
-		operand_set(reference, out, to, number_saturate(TRN_DTYPE_INT32, (int64_t)sum.exact));
+		operand_set(reference, out, to,
+			    number_saturate(TRN_DTYPE_INT32, (int64_t)sum.exact));
 	else
 		operand_sum(reference, out, to, &sum);
 }
@@ -72,7 +74,8 @@ static void matmul(struct reference *reference, const struct trn_instruction *in
 	struct shape columns = shape_of(1, instruction->tensor.size);
 	long double moving[TRN_PARTITIONS * TRN_PACK_MAX];
 
-	FOR_EACH_INDEX(column, columns) {
+	FOR_EACH_INDEX(column, columns)
+	{
 		struct index to = column;
 
 		for (unsigned int t = 0; t < terms; t++)
@@ -86,7 +89,8 @@ static void transpose(struct reference *reference, const struct trn_instruction 
 {
 	struct shape shape = shape_of(instruction->tensor.rows, instruction->tensor.size);
 
-	FOR_EACH_INDEX(from, shape) {
+	FOR_EACH_INDEX(from, shape)
+	{
 		struct index column = { 0, from.i, from.j, from.k };
 		struct index to = { .p = index_number(column, shape), .i = from.p };
 

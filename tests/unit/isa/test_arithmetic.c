@@ -71,7 +71,7 @@ END_TEST
 /* _i is the input's type: pairs of operations, scalars of the instruction or of partitions */
 START_TEST(tensor_scalar)
 {
-	for (unsigned int round = 0; round < 120; round++) {
+	for (unsigned int round = 0; round < 50; round++) {
 		unsigned int out = machine_below(&machine, TRN_DTYPE_MXFP8);
 		unsigned int of_scalars = machine_below(&machine, TRN_DTYPE_MXFP8);
 		struct shape pair = { shape.partitions, { 2, 1, 1 } };
@@ -98,8 +98,7 @@ START_TEST(tensor_scalar)
 			for (int which = 0; which < 2; which++) {
 				work.op[which] = (uint8_t)op[which];
 				if (n >> which & 1)
-					work.flags |=
-						which ? TRN_FLAG_SCALAR_1 : TRN_FLAG_SCALAR_0;
+					work.flags |= which ? TRN_FLAG_SCALAR_1 : TRN_FLAG_SCALAR_0;
 				else
 					work.element.scalar[which] = htole32(number_edge(
 						integers ? TRN_DTYPE_INT32 : TRN_DTYPE_FP32,
@@ -119,7 +118,7 @@ END_TEST
 /* Operands at random steps, in SBUF and PSUM */
 START_TEST(patterns)
 {
-	for (unsigned int round = 0; round < 200; round++) {
+	for (unsigned int round = 0; round < 100; round++) {
 		struct shape random = machine_shape(&machine, TRN_PARTITIONS, 64);
 		struct trn_instruction work;
 		unsigned int first = machine_below(&machine, SLOTS);
@@ -135,10 +134,9 @@ START_TEST(patterns)
 			unsigned int partition =
 				machine_below(&machine, TRN_PARTITIONS - random.partitions + 1);
 
-			*operands[n] = machine_scattered(&machine, (first + n * 3) % SLOTS,
-							 partition,
-							 machine_below(&machine, TRN_DTYPE_MXFP8),
-							 random);
+			*operands[n] =
+				machine_scattered(&machine, (first + n * 3) % SLOTS, partition,
+						  machine_below(&machine, TRN_DTYPE_MXFP8), random);
 			if (n < 2)
 				machine_fill(&machine, operands[n], random, number_edge);
 			machine_by_register(&machine, operands[n], 1 + n);
@@ -163,8 +161,8 @@ START_TEST(selection)
 		work.element.out = machine_scattered(&machine, 6, 0, _i, random);
 		machine_fill(&machine, &work.element.in[0], random, number_edge);
 		FOR_EACH_INDEX(x, random)
-			if (machine_below(&machine, 3) == 0)
-				operand_set(&machine.reference, &work.element.in[0], x, 0);
+		if (machine_below(&machine, 3) == 0)
+			operand_set(&machine.reference, &work.element.in[0], x, 0);
 		machine_fill(&machine, &work.element.in[1], random, number_edge);
 		machine_add(&machine, work);
 		machine_run(&machine);

@@ -29,9 +29,17 @@ static struct trn_instruction control(uint8_t opcode, unsigned int destination, 
 /* A number of 64 bits that wraps and compares at its edges */
 static uint64_t edge(void)
 {
-	static const uint64_t edges[] = { 0, 1, 2, 7, UINT64_MAX, UINT64_MAX - 1, INT64_MAX,
-					  UINT64_C(1) << 63, (UINT64_C(1) << 63) + 1,
-					  UINT64_C(1) << 32, UINT32_MAX };
+	static const uint64_t edges[] = { 0,
+					  1,
+					  2,
+					  7,
+					  UINT64_MAX,
+					  UINT64_MAX - 1,
+					  INT64_MAX,
+					  UINT64_C(1) << 63,
+					  (UINT64_C(1) << 63) + 1,
+					  UINT64_C(1) << 32,
+					  UINT32_MAX };
 
 	return machine_below(&machine, 3) ? edges[machine_below(&machine, COUNT(edges))]
 					  : machine_random(&machine);
@@ -68,7 +76,7 @@ START_TEST(registers)
 	static const unsigned int engines[] = { TRN_ENGINE_VECTOR, TRN_ENGINE_SCALAR,
 						TRN_ENGINE_GPSIMD };
 
-	for (unsigned int round = 0; round < 100; round++) {
+	for (unsigned int round = 0; round < 40; round++) {
 		struct trn_access_pattern out;
 
 		machine_begin(&machine, engines[round % 3]);
@@ -106,8 +114,7 @@ START_TEST(branches)
 			branch = control(TRN_OP_BRANCH, 0, machine_below(&machine, 3),
 					 machine_below(&machine, 3), n % 3 ? 0 : edge());
 			branch.op[0] = (uint8_t)_i;
-			branch.control.target =
-				htole32(machine.program.length[machine.engine] + 2);
+			branch.control.target = htole32(machine.program.length[machine.engine] + 2);
 			machine_add(&machine, branch);
 			fill = machine_element(TRN_OP_FILL, (struct shape){ 1, { 1, 1, 1 } });
 			fill.element.out = out;
@@ -258,15 +265,16 @@ START_TEST(semaphores_begin_at_0)
 }
 END_TEST
 
-/* By 255 at a time in a loop: TRN_SEMAPHORE_MAX = 255 × 8421504 + 127 */
+/* By 255 at a time, 64 times in each turn of a loop: TRN_SEMAPHORE_MAX = 255 × 64 × 131586 + 127 */
 START_TEST(semaphore_overflows)
 {
 	struct program *program = &machine.program;
-	struct trn_instruction work = nop(), branch = control(TRN_OP_BRANCH, 0, 1, 0, 8421504);
+	struct trn_instruction work = nop(), branch = control(TRN_OP_BRANCH, 0, 1, 0, 131586);
 
 	program_clear(program);
 	program_release(&work, 255, 255);
-	program_add(program, TRN_ENGINE_SYNC, work);
+	for (unsigned int n = 0; n < 64; n++)
+		program_add(program, TRN_ENGINE_SYNC, work);
 	program_add(program, TRN_ENGINE_SYNC, control(TRN_OP_MOVE, 1, 1, 0, 1));
 	branch.op[0] = TRN_ALU_LESS;
 	program_add(program, TRN_ENGINE_SYNC, branch);
@@ -274,7 +282,7 @@ START_TEST(semaphore_overflows)
 	program_add(program, TRN_ENGINE_SYNC, work);
 	program_release(&work, 255, 1);
 	program_add(program, TRN_ENGINE_SYNC, work);
-	program_fails(program, TRN_EXCEPTION_SEMAPHORE_OVERFLOW, TRN_ENGINE_SYNC, 4);
+	program_fails(program, TRN_EXCEPTION_SEMAPHORE_OVERFLOW, TRN_ENGINE_SYNC, 67);
 }
 END_TEST
 

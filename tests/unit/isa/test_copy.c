@@ -56,7 +56,7 @@ END_TEST
 /* Random shapes and steps, offsets by registers, outputs whose elements share places */
 START_TEST(patterns)
 {
-	for (unsigned int round = 0; round < 300; round++) {
+	for (unsigned int round = 0; round < 120; round++) {
 		struct trn_instruction copy;
 
 		machine_begin(&machine, engines[round % 3]);
@@ -101,14 +101,14 @@ START_TEST(fill)
 		machine_begin(&machine, engines[to % 3]);
 		for (unsigned int n = 0; n < 120; n++) {
 			struct trn_instruction fill = machine_element(TRN_OP_FILL, shape);
-			unsigned int dtype = number_is_integer(to) ? TRN_DTYPE_INT32
-								   : TRN_DTYPE_FP32;
+			unsigned int dtype =
+				number_is_integer(to) ? TRN_DTYPE_INT32 : TRN_DTYPE_FP32;
 
 			fill.flags = n % 2 ? TRN_FLAG_STOCHASTIC : 0;
 			fill.element.scalar[0] =
 				htole32(number_edge(dtype, machine_random(&machine)));
-			fill.element.out =
-				machine_rows(machine_slot(&machine, n % 2 * 4) + 8 * n, 0, to, shape);
+			fill.element.out = machine_rows(machine_slot(&machine, n % 2 * 4) + 8 * n,
+							0, to, shape);
 			machine_add(&machine, fill);
 		}
 		machine_run(&machine);

@@ -95,10 +95,10 @@ static void try(const struct opcode *opcode, unsigned int out, unsigned int a, u
 		instruction.tensor.pack = 4;
 		instruction.tensor.scale.dtype = TRN_DTYPE_INT8;
 	}
-	verdict_expect(&program, (unsigned int)__builtin_ctz(opcode->engines), &instruction,
-		       allowed(opcode->number, out, a, b) ? 0 : TRN_EXCEPTION_BAD_DTYPE,
-		       "types out, in[0], in[1] as digits of base 11:",
-		       (out * TRIED + a) * TRIED + b);
+	verdict_expect(
+		&program, (unsigned int)__builtin_ctz(opcode->engines), &instruction,
+		allowed(opcode->number, out, a, b) ? 0 : TRN_EXCEPTION_BAD_DTYPE,
+		"types out, in[0], in[1] as digits of base 11:", (out * TRIED + a) * TRIED + b);
 }
 
 /* _i is the generation; three operands of all types */
@@ -166,8 +166,7 @@ START_TEST(integers_alone)
 			work.element.in[0].dtype = by_scalar.element.in[0].dtype = (uint8_t)a;
 			work.element.in[1].dtype = (uint8_t)b;
 			verdict_expect(&program, TRN_ENGINE_VECTOR, &work,
-				       alu_is_of_integers(op) &&
-						       !(integers && number_is_integer(b))
+				       alu_is_of_integers(op) && !(integers && number_is_integer(b))
 					       ? TRN_EXCEPTION_BAD_DTYPE
 					       : 0,
 				       "operation", op);
@@ -190,11 +189,11 @@ START_TEST(packing)
 	for (unsigned int dtype = 0; dtype < DTYPES; dtype++)
 		for (unsigned int pack = 1; pack < 6; pack++)
 			for (unsigned int rows = 4; rows <= 8; rows += 4) {
-				struct trn_instruction load = opcode_instruction(
-					opcode_find(TRN_OP_LOAD_STATIONARY));
+				struct trn_instruction load =
+					opcode_instruction(opcode_find(TRN_OP_LOAD_STATIONARY));
 				bool mx = is_mx(dtype);
-				bool fp8 = dtype == TRN_DTYPE_FP8_E4M3 ||
-					   dtype == TRN_DTYPE_FP8_E5M2;
+				bool fp8 =
+					dtype == TRN_DTYPE_FP8_E4M3 || dtype == TRN_DTYPE_FP8_E5M2;
 				uint32_t packs = rig_read32(&rig, TRN_REG_CAP_TENSOR_PACK);
 				bool right = mx ? pack == 4 && rows == 8
 						: pack == 1 || (pack == 2 && fp8 && packs & 4);

@@ -70,11 +70,10 @@ START_TEST(flags_and_operations)
 		expect(&instruction, TRN_EXCEPTION_BAD_FIELD, "op[]", which);
 	}
 	for (unsigned int which = 0; which < opcode->ops; which++) {
-		unsigned int last = opcode->number == TRN_OP_BRANCH   ? TRN_ALU_GREATER_EQUAL
-				    : opcode->number == TRN_OP_REDUCE ? TRN_ALU_ABS_MAX
-				    : opcode->number == TRN_OP_ACTIVATE
-					    ? TRN_FUNCTION_SIN
-					    : TRN_ALU_REVERSE_DIVIDE;
+		unsigned int last = opcode->number == TRN_OP_BRANCH	? TRN_ALU_GREATER_EQUAL
+				    : opcode->number == TRN_OP_REDUCE	? TRN_ALU_ABS_MAX
+				    : opcode->number == TRN_OP_ACTIVATE ? TRN_FUNCTION_SIN
+									: TRN_ALU_REVERSE_DIVIDE;
 
 		for (unsigned int op = last + 1; op < 256; op++) {
 			struct trn_instruction instruction = opcode_instruction(opcode);
@@ -281,8 +280,8 @@ static uint32_t operand_bytes(unsigned int operand)
 
 static void operand_beyond(unsigned int operand)
 {
-	bool psum_only = !operand && (opcode->number == TRN_OP_MATMUL ||
-				      opcode->number == TRN_OP_TRANSPOSE);
+	bool psum_only =
+		!operand && (opcode->number == TRN_OP_MATMUL || opcode->number == TRN_OP_TRANSPOSE);
 	bool sbuf_only = operand && opcode->kind == KIND_TENSOR;
 	uint32_t bytes = operand_bytes(operand);
 	struct trn_instruction instruction;
@@ -294,7 +293,8 @@ static void operand_beyond(unsigned int operand)
 				     TRN_EXCEPTION_BAD_FIELD, "place's reserved bit of operand");
 	if (!psum_only) {
 		place_beyond(operand, sbuf_size - bytes, 0, "end of SBUF, operand");
-		place_beyond(operand, sbuf_size, TRN_EXCEPTION_OUT_OF_RANGE, "beyond SBUF, operand");
+		place_beyond(operand, sbuf_size, TRN_EXCEPTION_OUT_OF_RANGE,
+			     "beyond SBUF, operand");
 		place_beyond(operand, sbuf_size - bytes + 4, TRN_EXCEPTION_OUT_OF_RANGE,
 			     "partly beyond SBUF, operand");
 		place_beyond(operand, 0xffffc, TRN_EXCEPTION_OUT_OF_RANGE, "far away, operand");
@@ -302,7 +302,8 @@ static void operand_beyond(unsigned int operand)
 		place_beyond(operand, 0, TRN_EXCEPTION_BAD_FIELD, "in SBUF, operand");
 	}
 	if (!sbuf_only) {
-		place_beyond(operand, TRN_PLACE_PSUM + PSUM_SIZE - bytes, 0, "end of PSUM, operand");
+		place_beyond(operand, TRN_PLACE_PSUM + PSUM_SIZE - bytes, 0,
+			     "end of PSUM, operand");
 		place_beyond(operand, TRN_PLACE_PSUM + PSUM_SIZE, TRN_EXCEPTION_OUT_OF_RANGE,
 			     "beyond PSUM, operand");
 	} else {
@@ -383,8 +384,7 @@ START_TEST(no_effects)
 	expect(&fill, TRN_EXCEPTION_OUT_OF_RANGE, "second row", 1);
 	tile.place = fill.element.out.place;
 	program_clear(&program);
-	program_add(&program, TRN_ENGINE_SYNC,
-		    program_transfer(TRN_OP_DMA_STORE, 1, 4, tile, 0));
+	program_add(&program, TRN_ENGINE_SYNC, program_transfer(TRN_OP_DMA_STORE, 1, 4, tile, 0));
 	program_runs(&program);
 	for (int i = 0; i < 16; i++)
 		ck_assert_uint_eq(program.data[i], 0);

@@ -22,8 +22,7 @@ static struct trn_instruction affine(uint8_t opcode, struct shape shape)
 	work.affine.partitions = (uint8_t)shape.partitions;
 	for (int axis = 0; axis < 3; axis++)
 		work.affine.size[axis] = htole16((uint16_t)shape.size[axis]);
-	work.affine.base =
-		htole32(number_edge(TRN_DTYPE_INT32, machine_random(&machine)));
+	work.affine.base = htole32(number_edge(TRN_DTYPE_INT32, machine_random(&machine)));
 	for (int axis = 0; axis < 4; axis++)
 		work.affine.step[axis] =
 			htole32(machine_below(&machine, 2)
@@ -35,7 +34,7 @@ static struct trn_instruction affine(uint8_t opcode, struct shape shape)
 /* _i is the type of the output. */
 START_TEST(iota)
 {
-	for (unsigned int round = 0; round < 40; round++) {
+	for (unsigned int round = 0; round < 20; round++) {
 		struct shape shape = machine_shape(&machine, 64, 64);
 		struct trn_instruction work = affine(TRN_OP_IOTA, shape);
 
@@ -52,14 +51,14 @@ END_TEST
 
 START_TEST(mask)
 {
-	for (unsigned int round = 0; round < 40; round++) {
+	for (unsigned int round = 0; round < 20; round++) {
 		struct shape shape = machine_shape(&machine, 64, 64);
 		struct trn_instruction work = affine(TRN_OP_MASK, shape);
 
 		machine_begin(&machine, TRN_ENGINE_GPSIMD);
-		work.affine.fill = htole32(number_edge(
-			number_is_integer(_i) ? TRN_DTYPE_INT32 : TRN_DTYPE_FP32,
-			machine_random(&machine)));
+		work.affine.fill = htole32(
+			number_edge(number_is_integer(_i) ? TRN_DTYPE_INT32 : TRN_DTYPE_FP32,
+				    machine_random(&machine)));
 		if (round % 2) /* the causal mask */
 			work.affine.base = 0;
 		work.affine.in = machine_scattered(&machine, 1, 5, _i, shape);
@@ -73,11 +72,11 @@ START_TEST(mask)
 END_TEST
 
 /* GATHER's input, SCATTER's output: count elements of each partition */
-static struct trn_access_pattern line(unsigned int slot, unsigned int partition,
-				      unsigned int dtype, unsigned int count)
+static struct trn_access_pattern line(unsigned int slot, unsigned int partition, unsigned int dtype,
+				      unsigned int count)
 {
-	struct trn_access_pattern pattern = machine_scattered(
-		&machine, slot, partition, dtype, (struct shape){ 1, { count, 1, 1 } });
+	struct trn_access_pattern pattern = machine_scattered(&machine, slot, partition, dtype,
+							      (struct shape){ 1, { count, 1, 1 } });
 
 	pattern.step[1] = pattern.step[2] = 0;
 	return pattern;
@@ -87,7 +86,7 @@ static void fill_indices(const struct trn_access_pattern *pattern, struct shape 
 			 unsigned int limit)
 {
 	FOR_EACH_INDEX(x, shape)
-		operand_set(&machine.reference, pattern, x, machine_below(&machine, limit));
+	operand_set(&machine.reference, pattern, x, machine_below(&machine, limit));
 }
 
 static unsigned int index_dtype(void)
@@ -98,14 +97,13 @@ static unsigned int index_dtype(void)
 /* _i is the type that is moved. */
 START_TEST(gather_and_scatter)
 {
-	for (unsigned int round = 0; round < 40; round++) {
+	for (unsigned int round = 0; round < 20; round++) {
 		struct shape shape = machine_shape(&machine, 64, 64);
 		unsigned int count = 1 + machine_below(&machine, 64);
 		bool scatters = round % 2;
 		struct trn_instruction work =
 			machine_element(scatters ? TRN_OP_SCATTER : TRN_OP_GATHER, shape);
-		struct trn_access_pattern *whole = &work.element.in[0],
-					  *lines = &work.element.out;
+		struct trn_access_pattern *whole = &work.element.in[0], *lines = &work.element.out;
 
 		if (scatters) {
 			whole = &work.element.out;
@@ -126,7 +124,7 @@ END_TEST
 
 START_TEST(between_partitions)
 {
-	for (unsigned int round = 0; round < 40; round++) {
+	for (unsigned int round = 0; round < 20; round++) {
 		struct shape shape = machine_shape(&machine, TRN_PARTITIONS, 64);
 		struct shape of_indices = { shape.partitions, { 1, 1, 1 } };
 		bool shuffles = round % 2;
@@ -142,8 +140,8 @@ START_TEST(between_partitions)
 		if (shuffles) {
 			unsigned int limit = 1 + machine_below(&machine, TRN_PARTITIONS - first);
 
-			work.element.in[1] = machine_scattered(&machine, 7, 0, index_dtype(),
-							       of_indices);
+			work.element.in[1] =
+				machine_scattered(&machine, 7, 0, index_dtype(), of_indices);
 			memset(work.element.in[1].step, 0, sizeof(work.element.in[1].step));
 			work.element.scalar[0] = htole32(limit);
 			fill_indices(&work.element.in[1], of_indices, limit);
@@ -157,7 +155,7 @@ END_TEST
 /* All orders of edges, with many that are equal */
 START_TEST(top_k)
 {
-	for (unsigned int round = 0; round < 40; round++) {
+	for (unsigned int round = 0; round < 20; round++) {
 		struct shape shape = machine_shape(&machine, 64, 64);
 		unsigned int count = shape.size[0] * shape.size[1] * shape.size[2];
 		unsigned int k = 1 + machine_below(&machine, count);

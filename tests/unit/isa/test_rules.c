@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Exceptions that depend on more than one instruction's fields: on data, bindings, other instructions */
+/* Exceptions that depend on more than one instruction's fields: on data, bindings, other
+ * instructions */
 #include "opcodes.h"
 #include "suites.h"
 #include "tests/unit/model/numerics.h"

@@ -70,11 +70,10 @@ START_TEST(busy)
 	program_runs(&program);
 	for (unsigned int other = 0; other < TRN_ENGINES; other++)
 		ck_assert_uint_eq(le64toh(program.result->busy_cycles[other]),
-				  other != engine		   ? 0
-				  : opcode->number == TRN_OP_HALT ? CONTROL
-								  : before +
-									    cost(opcode, elements) +
-									    CONTROL);
+				  other != engine ? 0
+				  : opcode->number == TRN_OP_HALT
+					  ? CONTROL
+					  : before + cost(opcode, elements) + CONTROL);
 }
 END_TEST
 
@@ -138,7 +137,8 @@ START_TEST(transfer_time)
 	ck_assert_uint_lt(one, 1500000);
 	ck_assert_uint_eq(le64toh(program.result->dma_bytes), 4);
 
-	/* Another ring's is at the same time, but for the instruction; the same ring's is after it. */
+	/* Another ring's is at the same time, but for the instruction; the same ring's is after it.
+	 */
 	load.dma.ring = 1;
 	program.length[TRN_ENGINE_SYNC]--; /* HALT */
 	program_add(&program, TRN_ENGINE_SYNC, load);

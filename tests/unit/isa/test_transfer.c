@@ -80,9 +80,9 @@ START_TEST(stores)
 			machine_fill(&machine, &local, shape, number_edge);
 			if (n % 2)
 				machine_by_register(&machine, &local, 1);
-			machine_add(&machine, transfer(TRN_OP_DMA_STORE, shape, local, to,
-						       MEMORY_SIZE / SLOTS * n,
-						       MEMORY_SIZE / SLOTS));
+			machine_add(&machine,
+				    transfer(TRN_OP_DMA_STORE, shape, local, to,
+					     MEMORY_SIZE / SLOTS * n, MEMORY_SIZE / SLOTS));
 		}
 		machine_run(&machine);
 	}
@@ -98,8 +98,8 @@ static uint8_t *memory_at(const struct trn_instruction *work, struct index x)
 	if (work->dma.address_register)
 		offset += (uint64_t)machine.reference.registers[work->dma.address_register];
 	for (int axis = 0; axis < 4; axis++)
-		offset += (uint64_t)((int64_t)(int32_t)le32toh(work->dma.stride[axis]) *
-				     place[axis]);
+		offset +=
+			(uint64_t)((int64_t)(int32_t)le32toh(work->dma.stride[axis]) * place[axis]);
 	return machine.program.data + offset;
 }
 
@@ -119,11 +119,11 @@ START_TEST(loads)
 
 			if (n % 2)
 				machine_by_register(&machine, &local, 7);
-			work = transfer(TRN_OP_DMA_LOAD, shape, local, _i,
-					MEMORY_SIZE / SLOTS * n, MEMORY_SIZE / SLOTS);
+			work = transfer(TRN_OP_DMA_LOAD, shape, local, _i, MEMORY_SIZE / SLOTS * n,
+					MEMORY_SIZE / SLOTS);
 			FOR_EACH_INDEX(x, shape)
-				element_set(_i, memory_at(&work, x), 0,
-					    number_edge(_i, machine_random(&machine)));
+			element_set(_i, memory_at(&work, x), 0,
+				    number_edge(_i, machine_random(&machine)));
 			program_release(&work, 9, 1);
 			machine_add(&machine, work);
 		}

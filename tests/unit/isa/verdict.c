@@ -12,15 +12,14 @@ static struct trn_instruction first_of(unsigned int engine,
 
 	if (engine != TRN_ENGINE_TENSOR)
 		return (struct trn_instruction){ .opcode = TRN_OP_NOP };
-	if (instruction->opcode == TRN_OP_MATMUL &&
-	    instruction->tensor.in.dtype <= TRN_DTYPE_INT8)
+	if (instruction->opcode == TRN_OP_MATMUL && instruction->tensor.in.dtype <= TRN_DTYPE_INT8)
 		load.tensor.in.dtype = instruction->tensor.in.dtype;
 	return load;
 }
 
 void verdict_expect(struct program *program, unsigned int engine,
-		    const struct trn_instruction *instruction, uint8_t exception,
-		    const char *what, unsigned int number)
+		    const struct trn_instruction *instruction, uint8_t exception, const char *what,
+		    unsigned int number)
 {
 	struct rig *rig = program->rig;
 	struct trn_event event;

@@ -20,8 +20,10 @@ START_TEST(operations_of_each_arithmetic)
 		bool reduces = op == TRN_ALU_ADD || op == TRN_ALU_MULTIPLY || op == TRN_ALU_MAX ||
 			       op == TRN_ALU_MIN || op == TRN_ALU_ABS_MAX;
 
-		ck_assert_int_eq(trn_alu_float(op) != NULL, op < ALU_OPERATIONS && !alu_is_of_integers(op));
-		ck_assert_int_eq(trn_alu_int(op) != NULL, op < ALU_OPERATIONS && !alu_is_of_floats(op));
+		ck_assert_int_eq(trn_alu_float(op) != NULL,
+				 op < ALU_OPERATIONS && !alu_is_of_integers(op));
+		ck_assert_int_eq(trn_alu_int(op) != NULL,
+				 op < ALU_OPERATIONS && !alu_is_of_floats(op));
 		ck_assert_int_eq(trn_alu_reduce_float(op) != NULL, reduces);
 		ck_assert_int_eq(trn_alu_reduce_int(op) != NULL, reduces);
 	}
