@@ -111,4 +111,42 @@ static const float edge_floats[] = {
 	-__builtin_nanf("1"),
 };
 
+/* Edges of 32-bit integers */
+static const int32_t edge_ints[] = {
+	0,
+	1,
+	-1,
+	2,
+	-2,
+	3,
+	-3,
+	5,
+	31,
+	32,
+	33,
+	-31,
+	-32,
+	-33,
+	127,
+	-128,
+	32767,
+	-32768,
+	46340,
+	46341,
+	-46341,
+	65536,
+	-65536,
+	0x12345678,
+	-0x12345678,
+	0x3fffffff,
+	0x40000000,
+	-0x40000000,
+	0x55555555,
+	-0x55555556,
+	INT32_MAX - 1,
+	INT32_MAX,
+	INT32_MIN,
+	INT32_MIN + 1,
+};
+
 #endif /* TRN_TEST_NUMERICS_H */

@@ -7,23 +7,12 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "alu_reference.h"
 #include "numerics.h"
 #include "suites.h"
 #include "tools/vdev/model/core/alu.h"
 
 #define RANDOM_PAIRS 200000
-#define OPERATIONS   (TRN_ALU_REVERSE_DIVIDE + 1)
-
-static bool is_of_floats(unsigned int op)
-{
-	return op == TRN_ALU_DIVIDE || op == TRN_ALU_REVERSE_DIVIDE;
-}
-
-static bool is_of_integers(unsigned int op)
-{
-	return op == TRN_ALU_AND || op == TRN_ALU_OR || op == TRN_ALU_XOR ||
-	       op == TRN_ALU_SHIFT_LEFT || op == TRN_ALU_SHIFT_RIGHT;
-}
 
 START_TEST(operations_of_each_arithmetic)
 {
@@ -31,66 +20,15 @@ START_TEST(operations_of_each_arithmetic)
 		bool reduces = op == TRN_ALU_ADD || op == TRN_ALU_MULTIPLY || op == TRN_ALU_MAX ||
 			       op == TRN_ALU_MIN || op == TRN_ALU_ABS_MAX;
 
-		ck_assert_int_eq(trn_alu_float(op) != NULL, op < OPERATIONS && !is_of_integers(op));
-		ck_assert_int_eq(trn_alu_int(op) != NULL, op < OPERATIONS && !is_of_floats(op));
+		ck_assert_int_eq(trn_alu_float(op) != NULL,
+				 op < ALU_OPERATIONS && !alu_is_of_integers(op));
+		ck_assert_int_eq(trn_alu_int(op) != NULL,
+				 op < ALU_OPERATIONS && !alu_is_of_floats(op));
 		ck_assert_int_eq(trn_alu_reduce_float(op) != NULL, reduces);
 		ck_assert_int_eq(trn_alu_reduce_int(op) != NULL, reduces);
 	}
 }
 END_TEST
-
-/* IEEE 754-2019 maximum, of numbers that are no NaN */
-static float maximum(float a, float b)
-{
-	if (a == 0 && b == 0)
-		return signbit(a) && signbit(b) ? -0.0f : 0.0f;
-	return a > b ? a : b;
-}
-
-/*
- * Sums, products and quotients of binary32 numbers rounded to binary64 and then to
- * binary32 are those rounded once: 53 ≥ 2 × 24 + 2 bits, and subnormals need fewer.
- */
-static float float_reference(unsigned int op, float a, float b)
-{
-	bool unordered = isnan(a) || isnan(b);
-
-	switch (op) {
-	case TRN_ALU_BYPASS:
-		return a;
-	case TRN_ALU_ADD:
-		return (float)((double)a + (double)b);
-	case TRN_ALU_SUBTRACT:
-		return (float)((double)a - (double)b);
-	case TRN_ALU_MULTIPLY:
-		return (float)((double)a * (double)b);
-	case TRN_ALU_DIVIDE:
-		return (float)((double)a / (double)b);
-	case TRN_ALU_REVERSE_SUBTRACT:
-		return (float)((double)b - (double)a);
-	case TRN_ALU_REVERSE_DIVIDE:
-		return (float)((double)b / (double)a);
-	case TRN_ALU_MAX:
-		return unordered ? NAN : maximum(a, b);
-	case TRN_ALU_MIN:
-		return unordered ? NAN : -maximum(-a, -b);
-	case TRN_ALU_ABS_MAX:
-		return unordered ? NAN : maximum(fabsf(a), fabsf(b));
-	case TRN_ALU_EQUAL:
-		return unordered ? 0 : a == b;
-	case TRN_ALU_NOT_EQUAL:
-		return unordered ? 1 : a != b;
-	case TRN_ALU_LESS:
-		return unordered ? 0 : a < b;
-	case TRN_ALU_LESS_EQUAL:
-		return unordered ? 0 : a <= b;
-	case TRN_ALU_GREATER:
-		return unordered ? 0 : a > b;
-	case TRN_ALU_GREATER_EQUAL:
-		return unordered ? 0 : a >= b;
-	}
-	ck_abort_msg("no operation %u of floats", op);
-}
 
 static bool same(float a, float b)
 {
@@ -99,7 +37,7 @@ static bool same(float a, float b)
 
 static void expect_float(unsigned int op, float a, float b, float result)
 {
-	float expected = float_reference(op, a, b);
+	float expected = alu_float_reference(op, a, b);
 
 	EXPECT(same(result, expected), "%a op %u %a: %a, not %a", a, op, b, result, expected);
 }
@@ -137,106 +75,9 @@ START_TEST(floats)
 }
 END_TEST
 
-static const int32_t edge_ints[] = {
-	0,
-	1,
-	-1,
-	2,
-	-2,
-	3,
-	-3,
-	5,
-	31,
-	32,
-	33,
-	-31,
-	-32,
-	-33,
-	127,
-	-128,
-	32767,
-	-32768,
-	46340,
-	46341,
-	-46341,
-	65536,
-	-65536,
-	0x12345678,
-	-0x12345678,
-	0x3fffffff,
-	0x40000000,
-	-0x40000000,
-	0x55555555,
-	-0x55555556,
-	INT32_MAX - 1,
-	INT32_MAX,
-	INT32_MIN,
-	INT32_MIN + 1,
-};
-
-static int32_t saturated(__int128 x)
-{
-	return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
-}
-
-static int32_t int_reference(unsigned int op, __int128 a, __int128 b)
-{
-	__int128 power = (__int128)1 << (int)((b % 32 + 32) % 32);
-	__int128 absolute_a = a < 0 ? -a : a, absolute_b = b < 0 ? -b : b;
-
-	switch (op) {
-	case TRN_ALU_BYPASS:
-		return (int32_t)a;
-	case TRN_ALU_ADD:
-		return saturated(a + b);
-	case TRN_ALU_SUBTRACT:
-		return saturated(a - b);
-	case TRN_ALU_REVERSE_SUBTRACT:
-		return saturated(b - a);
-	case TRN_ALU_MULTIPLY:
-		return saturated(a * b);
-	case TRN_ALU_MAX:
-		return (int32_t)(a > b ? a : b);
-	case TRN_ALU_MIN:
-		return (int32_t)(a > b ? b : a);
-	case TRN_ALU_ABS_MAX:
-		return saturated(absolute_a > absolute_b ? absolute_a : absolute_b);
-	case TRN_ALU_EQUAL:
-		return a == b;
-	case TRN_ALU_NOT_EQUAL:
-		return a != b;
-	case TRN_ALU_LESS:
-		return a < b;
-	case TRN_ALU_LESS_EQUAL:
-		return a <= b;
-	case TRN_ALU_GREATER:
-		return a > b;
-	case TRN_ALU_GREATER_EQUAL:
-		return a >= b;
-	case TRN_ALU_AND:
-	case TRN_ALU_OR:
-	case TRN_ALU_XOR: {
-		uint32_t x = (uint32_t)a, y = (uint32_t)b, result = 0;
-
-		for (uint32_t bit = 1; bit; bit <<= 1) {
-			int set = !!(x & bit) + !!(y & bit);
-
-			if (op == TRN_ALU_AND ? set == 2 : op == TRN_ALU_OR ? set >= 1 : set == 1)
-				result += bit;
-		}
-		return (int32_t)result;
-	}
-	case TRN_ALU_SHIFT_LEFT:
-		return (int32_t)(uint32_t)(a * power);
-	case TRN_ALU_SHIFT_RIGHT: /* towards −∞ */
-		return (int32_t)(a < 0 ? -((-a + power - 1) / power) : a / power);
-	}
-	ck_abort_msg("no operation %u of integers", op);
-}
-
 static void expect_int(unsigned int op, int32_t a, int32_t b, int32_t result)
 {
-	int32_t expected = int_reference(op, a, b);
+	int32_t expected = alu_int_reference(op, a, b);
 
 	EXPECT(result == expected, "%d op %u %d: %d, not %d", a, op, b, result, expected);
 }
@@ -327,8 +168,8 @@ START_TEST(folds)
 					    ? edge_floats[round / 10 % COUNT(edge_floats)]
 					    : random_float(&state, 124, 129);
 			ints[i] = (int32_t)random_bits(&state) >> round % 32;
-			x = float_reference(op, x, floats[i]);
-			n = int_reference(op, n, ints[i]);
+			x = alu_float_reference(op, x, floats[i]);
+			n = alu_int_reference(op, n, ints[i]);
 		}
 		ck_assert(same(of_floats(first, floats, count), x));
 		ck_assert_int_eq(of_ints(first_int, ints, count), n);
@@ -343,10 +184,10 @@ Suite *alu_suite(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, operations_of_each_arithmetic);
-	tcase_add_loop_test(tcase, floats, 0, OPERATIONS);
-	tcase_add_loop_test(tcase, ints, 0, OPERATIONS);
-	tcase_add_loop_test(tcase, in_place, 0, OPERATIONS);
-	tcase_add_loop_test(tcase, folds, 0, OPERATIONS);
+	tcase_add_loop_test(tcase, floats, 0, ALU_OPERATIONS);
+	tcase_add_loop_test(tcase, ints, 0, ALU_OPERATIONS);
+	tcase_add_loop_test(tcase, in_place, 0, ALU_OPERATIONS);
+	tcase_add_loop_test(tcase, folds, 0, ALU_OPERATIONS);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

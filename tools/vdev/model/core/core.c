@@ -188,6 +188,8 @@ static void add_release(struct trn_core *core, const struct trn_instruction *ins
 	const struct trn_release release = {
 		.at_ps = at_ps,
 		.order = core->release_order++,
+		.instruction = core->current->pc,
+		.engine = (uint8_t)(core->current - core->engine),
 		.semaphore = instruction->release,
 		.count = instruction->release_count,
 	};
@@ -251,8 +253,12 @@ static bool do_release(struct trn_core *core)
 	core->now_ps = release.at_ps;
 	if (!release.count)
 		return true;
-	if (*semaphore + release.count > TRN_SEMAPHORE_MAX)
+	if (*semaphore + release.count > TRN_SEMAPHORE_MAX) {
+		/* The engine may have gone on since. */
+		core->current = &core->engine[release.engine];
+		core->current->pc = release.instruction;
 		return trn_core_raise(core, TRN_EXCEPTION_SEMAPHORE_OVERFLOW);
+	}
 	*semaphore += release.count;
 	wake(core, release.semaphore);
 	return true;

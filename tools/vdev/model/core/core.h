@@ -53,7 +53,9 @@ struct trn_ring {
 
 struct trn_release {
 	uint64_t at_ps;
-	uint64_t order; /* among those of one moment */
+	uint64_t order;	      /* among those of one moment */
+	uint32_t instruction; /* whose it is: its index in the engine's stream */
+	uint8_t engine;
 	uint8_t semaphore;
 	uint8_t count;
 };
