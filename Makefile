@@ -23,6 +23,7 @@ pkg_cflags = $(eval pkg_cflags := $(shell pkg-config --cflags $(packages)))$(pkg
 
 programs :=
 unit_tests :=
+one_thread :=
 guest_programs :=
 
 objects = $(patsubst %.c,$(O)/obj/%.o,$(1))
@@ -85,8 +86,11 @@ $(O)/obj/%.o: %.c
 .PHONY: check-unit check-unit-all guest-programs clean
 guest-programs: $(guest_programs)
 
-check-unit: $(unit_tests) all	## unit tests, on this machine
-	$(Q)tests/unit/run $(unit_tests)
+# Tests in which no threads meet (one_thread) have nothing for the thread sanitizer.
+wanted_tests := $(if $(filter thread,$(SAN)),$(filter-out $(addprefix $(O)/tests/unit/,$(one_thread)),$(unit_tests)),$(unit_tests))
+
+check-unit: $(wanted_tests) all	## unit tests, on this machine
+	$(Q)tests/unit/run $(wanted_tests)
 
 check-unit-all: check-unit	## unit tests, also under the sanitizers
 	$(Q)$(MAKE) --no-print-directory O=$(O)/asan SAN=address,undefined check-unit
@@ -108,7 +112,7 @@ lint_outputs = $(addprefix build/world/,werror clang kernel/checkpatch kernel/li
 
 fuzz_make = $(world_make) O=build/world/fuzz CC=clang SAN=address,undefined CFLAGS="$(FUZZ_CFLAGS)"
 
-.PHONY: world guest demo check check-native check-fuzz check-guest check-lint fuzz bench bench-programs
+.PHONY: world guest demo check check-native check-fuzz check-guest check-lint fuzz bench bench-matmul
 world:	## sysroot and debug kernel, in the cache
 	$(Q)$(WORLD) setup
 
@@ -158,9 +162,9 @@ bench: guest	## benchmarks
 	$(Q)$(TRN_VM) run --chips 1 --icount --timeout 1800 -- trn-bench memory
 	$(Q)$(TRN_VM) run --chips 1 --nvme 64M --icount -- trn-bench submit
 	$(Q)$(TRN_VM) run --chips 1 --nvme 64M -- trn-bench latency
-	$(Q)$(MAKE) --no-print-directory bench-programs
+	$(Q)$(MAKE) --no-print-directory bench-matmul
 
-bench-programs: guest	## modelled rate of the example matmul at 4096³, without a guest
+bench-matmul: guest	## modelled rate of the example matmul at 4096³, without a guest
 	$(Q)$(world_make) build/world/tests/unit/examples
 	$(Q)TRN_LONG=1 CK_RUN_CASE=large $(WORLD) run -- build/world/tests/unit/examples
 

@@ -5,3 +5,4 @@ $(eval $(call unit_test,bench-options,tests/unit/bench/options.c tools/trn-bench
 $(O)/tests/unit/bench-options: $(O)/bin/trn-bench
 
 $(eval $(call unit_test,bench-cost,tests/unit/bench/cost.c tools/trn-bench/cost.c,,))
+one_thread += bench-options bench-cost

@@ -4,3 +4,4 @@ example_packages := $(neff_packages) $(vdev_model_packages)
 
 $(eval $(call unit_test,examples,$(addprefix tests/unit/examples/,main.c matmul.c rows.c networks.c adam.c tensor.c) \
 	$(example_test),$(example_packages),$(LIBTRN) -lm))
+one_thread += examples

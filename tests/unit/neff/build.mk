@@ -10,3 +10,4 @@ $(O)/tests/unit/neff-tool: $(O)/bin/trn-neff
 $(eval $(call unit_test,neff-assembler,tests/unit/neff/assembler.c tools/trn-neff/instruction.c,\
 	$(neff_packages),$(LIBTRN)))
 $(O)/tests/unit/neff-assembler: $(O)/bin/trn-neff
+one_thread += neff neff-tool neff-assembler

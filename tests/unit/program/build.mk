@@ -7,3 +7,4 @@ $(eval $(call unit_test,run-tool,$(addprefix tests/unit/program/,run.c sample.c)
 	$(addprefix tools/trn-run/,array.c options.c report.c trace.c) tools/trn-neff/instruction.c,\
 	libdrm $(neff_packages),$(LIBTRN)))
 $(O)/tests/unit/run-tool: $(O)/bin/trn-run
+one_thread += run-tool
