@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "exec.h"
 
-#include <cblas.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -15,8 +14,6 @@ int trn_cores_create(struct trn_chip *chip)
 {
 	unsigned int count = chip->config.generation->cores;
 
-	/* A chip is one thread of the host's; tiles are too small for more. */
-	openblas_set_num_threads(1);
 	chip->core = calloc(count, sizeof(*chip->core));
 	for (unsigned int i = 0; chip->core && i < count; i++) {
 		if (trn_core_init(&chip->core[i], chip, (uint16_t)i)) {
