@@ -26,7 +26,7 @@
 
 struct jobs {
 	struct driver driver;
-	uint32_t queue;
+	uint32_t queue; /* queues: 0 = not made yet */
 	uint32_t other_queue;
 	uint32_t exec_queue;
 	uint32_t done;	     /* syncobj */
@@ -35,15 +35,22 @@ struct jobs {
 	struct trn_packet others[OTHER_PACKETS];
 };
 
-static int make_queue(struct jobs *jobs, uint32_t type, uint32_t *queue)
+/*
+ * When it is first used: an interrupt looks after all queues there are, and what is measured
+ * before has none but its own.
+ */
+static int need_queue(struct jobs *jobs, uint32_t type, uint32_t *queue)
 {
 	struct drm_trn_queue_create create = {
 		.type = type,
 		.mode = DRM_TRN_QUEUE_KERNEL,
 		.ring_entries = RING_ENTRIES,
 	};
-	int error = driver_make_queue(&jobs->driver, &create);
+	int error;
 
+	if (*queue)
+		return 0;
+	error = driver_make_queue(&jobs->driver, &create);
 	*queue = create.queue;
 	return error;
 }
@@ -123,11 +130,7 @@ int jobs_open(const char *node, struct jobs **result)
 		error = driver_make_memory(&jobs->driver, DRM_TRN_BO_HBM, 2 * JOB_BYTES, SOURCE,
 					   &handle);
 	if (!error)
-		error = make_queue(jobs, TRN_QUEUE_TYPE_DMA, &jobs->queue);
-	if (!error)
-		error = make_queue(jobs, TRN_QUEUE_TYPE_DMA, &jobs->other_queue);
-	if (!error)
-		error = make_queue(jobs, TRN_QUEUE_TYPE_EXEC, &jobs->exec_queue);
+		error = need_queue(jobs, TRN_QUEUE_TYPE_DMA, &jobs->queue);
 	if (!error)
 		error = make_program(jobs);
 	if (!error)
@@ -213,8 +216,10 @@ int jobs_run_program(struct jobs *jobs)
 		.handle = jobs->done,
 		.flags = DRM_TRN_SYNC_SIGNAL,
 	};
-	int error = submit(jobs, jobs->exec_queue, &packet, 1, &sync, 1);
+	int error = need_queue(jobs, TRN_QUEUE_TYPE_EXEC, &jobs->exec_queue);
 
+	if (!error)
+		error = submit(jobs, jobs->exec_queue, &packet, 1, &sync, 1);
 	return error ? error : wait_done(jobs);
 }
 
@@ -231,7 +236,9 @@ int jobs_run_behind_another(struct jobs *jobs, uint32_t packets)
 	int error;
 
 	write_copies(jobs, packets);
-	error = submit(jobs, jobs->other_queue, jobs->others, OTHER_PACKETS, &other, 1);
+	error = need_queue(jobs, TRN_QUEUE_TYPE_DMA, &jobs->other_queue);
+	if (!error)
+		error = submit(jobs, jobs->other_queue, jobs->others, OTHER_PACKETS, &other, 1);
 	if (!error)
 		error = submit(jobs, jobs->queue, jobs->copies, packets, syncs, 2);
 	return error ? error : wait_done(jobs);

@@ -21,7 +21,6 @@
 
 struct rig {
 	struct trace *trace;
-	struct user_queue *user;
 	struct jobs *jobs;
 	struct nvme *nvme;  /* NULL: there is none */
 	struct cost *costs; /* of a round */
@@ -315,8 +314,21 @@ static void free_rig(struct rig *rig)
 	free(rig->costs);
 	nvme_close(rig->nvme);
 	jobs_close(rig->jobs);
-	user_queue_close(rig->user);
 	trace_close(rig->trace);
+}
+
+static int measure_user(struct rig *rig, const struct trn_device_entry *entry,
+			enum bench_submit_path path, struct bench_submit_cost *result)
+{
+	struct user_queue *user;
+	int error = user_queue_open(entry, &user);
+
+	if (error)
+		return error;
+	error = user_queue_measure(user, rig->trace, paths[path].user, paths[path].packets,
+				   rig->samples, result);
+	user_queue_close(user);
+	return error;
 }
 
 /* On failure the caller frees what there is. */
@@ -333,8 +345,6 @@ static int make_rig(const struct trn_device_entry *entry, const struct bench_opt
 		error = measure_watching(rig);
 	if (!error)
 		error = nvme_open_peer(options->peer, &rig->nvme);
-	if (!error)
-		error = user_queue_open(entry, &rig->user);
 	if (!error)
 		error = jobs_open(entry->node, &rig->jobs);
 	return error;
@@ -363,9 +373,7 @@ int bench_submit(const struct trn_device_entry *entry, const struct bench_option
 		if (calls)
 			error = measure_calls(&rig, path, &result->path[path]);
 		else
-			error = user_queue_measure(rig.user, rig.trace, paths[path].user,
-						   paths[path].packets, rig.samples,
-						   &result->path[path]);
+			error = measure_user(&rig, entry, path, &result->path[path]);
 	}
 	result->watching = rig.watching;
 	free_rig(&rig);
